@@ -56,7 +56,7 @@ interface Sources {
  */
 export async function loadLost(sources: Sources, address: Address, error: ApiError, path?: string): Promise<Lost | null> {
   const kind = Object.hasOwn(LOST, error.code) ? LOST[error.code as keyof typeof LOST] : null
-  if (kind === 'repository') return await loadLostRepository(sources, address)
+  if (kind === 'repository') return await loadLostRepository(sources.listLocal, address)
   if (kind === 'ref') return path === undefined ? await loadLostRef(sources.client, address) : null
   if (kind === 'path' || kind === 'file' || kind === 'skill') return await loadLostPath(sources.client, address, kind, path)
   return null
@@ -71,20 +71,12 @@ export async function loadLostAccount(client: ApiClient, named: OwnerName): Prom
   return { kind: 'account', named, found: [], missing: named.owner, folder: null, near }
 }
 
-/** The same for a repository that does not exist and for one that the visitor may not see: only what is public is looked up. */
-async function loadLostRepository({ client, listLocal }: Sources, address: Address): Promise<Lost> {
-  const { host, owner, repository } = address
-  if (host !== ACCOUNT_HOST) return lostRepository(address, findNearRepositories(await listLocal(), address))
-  const account = await client.get('owners', encodeURIComponent(owner), {})
-  if (!account.ok)
-    return account.error.code === 'owner.not_found' ? await loadLostAccount(client, address) : lostRepository(address, [])
-  const { indexed = [], repositories } = account.answer
-  const names = [...indexed.map(card => card.repository.name), ...repositories.map(({ name }) => name)]
-  const near = nearNames(names, repository).map(name => ({ ...address, repository: name, ref: null, path: ROOT }))
-  return lostRepository(address, near)
-}
-
-function lostRepository(address: Address, near: readonly Address[]): Lost {
+/**
+ * The same for a repository that does not exist and for one that the visitor may not see. Of a host with accounts nothing is looked up: the account
+ * would be asked about once for several repositories, which tells which of them are new to the service, and each made-up name would cost questions.
+ */
+async function loadLostRepository(listLocal: Sources['listLocal'], address: Address): Promise<Lost> {
+  const near = address.host === ACCOUNT_HOST ? [] : findNearRepositories(await listLocal(), address)
   const named = near.map(one => ({ name: formatAddress(one).slice(1), href: formatAddress(one) }))
   return {
     kind: 'repository',

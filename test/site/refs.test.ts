@@ -26,7 +26,7 @@ const pinned = () => readyMount({}, { address: `${PAGE}@${COMMIT}`, ref: COMMIT,
 
 test('branches and tags lead to the same folder, the default branch and the latest version first', async () => {
   const { get } = await open({ refs: () => refList(), mounts: () => readyMount({}, { address: `${PAGE}/docs`, path: 'docs' }) })
-  const { html } = await get(`${PAGE}/docs?view=refs`)
+  const { html } = await get(`${PAGE}?view=refs`)
   const links = attributesOf(html, 'a', 'href').filter(href => href.startsWith(PAGE) && href.endsWith('/docs'))
   expect(links.slice(links.indexOf(`${PAGE}@${OTHER}/docs`))).toEqual([
     `${PAGE}@${OTHER}/docs`,
@@ -83,5 +83,5 @@ test('a ref that does not exist leads to similar ones, and a part of a hash to i
   expect(await links('v1.11')).toContain(`${PAGE}@v1.10/docs`)
   expect(await links('feature-x')).toContain(`${PAGE}@feature%2Fx/docs`)
   expect(await links(COMMIT.slice(0, 8))).toContain(`${PAGE}@${COMMIT}/docs`)
-  expect(await links('v1.11')).toContain(`${PAGE}/docs?view=refs`)
+  expect(await links('v1.11')).toContain(`${PAGE}?view=refs`)
 })

@@ -53,7 +53,9 @@ test.runIf(process.platform === 'linux')('the thread yields to the event loop, w
   const prioritiesOf = async () => (await readdir('/proc/self/task')).map(thread => getPriority(Number(thread)))
   const { render } = openRenderer()
   await render('# A')
-  expect((await prioritiesOf()).filter(priority => priority !== usual)).toEqual([Math.max(usual, YIELDING_NICENESS)])
+  // What the thread starts itself inherits its priority.
+  const others = (await prioritiesOf()).filter(priority => priority !== usual)
+  expect(new Set(others)).toEqual(new Set([Math.max(usual, YIELDING_NICENESS)]))
   expect(getPriority(process.pid)).toBe(usual)
 })
 
