@@ -66,6 +66,9 @@ export async function openDriverScene(driver: GitHostDriver): Promise<DriverScen
   }
 }
 
+/** What fails here stays as it is, so nothing is asked again. */
+const UNREPEATED = { ...PATIENT, readPatienceMs: 0 }
+
 /** The driver over the stand-in, with the stand-in's clock. */
 export function openGitHubHostAt(
   github: FakeGitHub,
@@ -73,7 +76,7 @@ export function openGitHubHostAt(
     token = null,
     hasGit = true,
     onWarning = () => {},
-    timeouts = PATIENT,
+    timeouts = UNREPEATED,
     parent = null,
     app = null,
   }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'timeouts' | 'parent' | 'app'>> = {},
