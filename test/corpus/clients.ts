@@ -57,7 +57,8 @@ export function testClients(repository: Pick<CorpusRepository, 'owner' | 'name'>
     }
   })
 
-  test.runIf(INSTALLED.includes(name))('the client of npm installs what git has', async () => {
+  if (!INSTALLED.includes(name)) return
+  test('the client of npm installs what git has', async () => {
     expect(await compareInstalled(name, opened())).toBeGreaterThan(30)
   })
 }
