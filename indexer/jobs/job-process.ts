@@ -70,6 +70,8 @@ const WALL_SECONDS = INDEX_WALL_WITH_FETCH_SECONDS + 15
 const STOP_MILLISECONDS = 2_000
 const CLOSE_MILLISECONDS = 2_000
 const HEAP_SHARE = 2 / 3
+/** Helper threads of V8, as many as the worker has: on few processors they would take the turns of other jobs. */
+const HELPERS = process.execArgv.filter(argument => argument.startsWith('--v8-pool-size='))
 const MEGABYTE = 1024 * 1024
 /** In this time a process can allocate a few hundred megabytes. */
 const MEMORY_LOOK_MILLISECONDS = 200
@@ -138,7 +140,7 @@ class RunningProcess implements JobProcess {
     this.#settings = settings
     this.#child = fork(PROGRAM, [settings.handover()], {
       env: jobEnvironment(settings.env),
-      execArgv: heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)),
+      execArgv: [...heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)), ...HELPERS],
       // Its output goes to standard error, like the log: standard output may carry data.
       stdio: ['ignore', 2, 2, 'ipc'],
     })
