@@ -90,8 +90,8 @@ export function differenceSummary(compared: Compared, failures: readonly string[
   return `${lines.join('\n')}\n`
 }
 
-/** Paths in a cell; more are counted. */
-const PATHS = 100
+/** Paths in a cell; more are counted. GitHub takes a summary of a mebibyte, or none of it. */
+const PATHS = 20
 
 function pathsCell(paths: readonly string[]): string {
   const more = paths.length > PATHS ? [`and ${paths.length - PATHS} more`] : []

@@ -62,14 +62,14 @@ export async function openPackageArchives(blobs: BlobReader, { plans, refusals }
   const resolved: { plan: PackagePlan; links: readonly ResolvedLink[] }[] = []
   for (const plan of plans) {
     const links = await resolveLinks(blobs, plan)
-    if (links === null) refused.set(plan.planned, 'a symlink in its folder does not lead to a file of the folder')
+    if (links === null) refused.set(plan.planned, why('linkLeadsOut'))
     else if (
       sizeOfPackage(
         plan,
         links.map(({ target }) => target),
       ) > PACKAGE_BYTES
     )
-      refused.set(plan.planned, `its files, with those that links lead to, have more than ${PACKAGE_BYTES} bytes`)
+      refused.set(plan.planned, why('linkedTooLarge', { limit: PACKAGE_BYTES }))
     else resolved.push({ plan, links })
   }
   return new PackageArchives(resolved, refused)
@@ -77,19 +77,22 @@ export async function openPackageArchives(blobs: BlobReader, { plans, refusals }
 
 /** `null`: one of them does not lead to a file of the package. */
 async function resolveLinks(blobs: BlobReader, plan: PackagePlan): Promise<ResolvedLink[] | null> {
-  const links: ResolvedLink[] = []
-  if (plan.links.length === 0) return links
+  if (plan.links.length === 0) return []
+  const targets: (TreeFile | null)[] = []
+  // To its end, though one suffices for a refusal: a reading that is left costs a git.
   for await (const { bytes } of blobs.read(
     plan.links.map(link => link.oid),
     PATH_BYTES,
   )) {
-    const link = plan.links[links.length] as TreeFile
+    const link = plan.links[targets.length] as TreeFile
     const text = bytes === null ? null : readableText(bytes)
-    const target = text === null ? null : targetOfLink(link, text, plan)
-    if (target === null) return null
-    links.push({ path: link.path, target })
+    targets.push(text === null ? null : targetOfLink(link, text, plan))
   }
-  return links
+  const links = plan.links.flatMap(({ path }, index) => {
+    const target = targets[index]
+    return target ? [{ path, target }] : []
+  })
+  return links.length === plan.links.length ? links : null
 }
 
 /** The archive of one skill, of which only the digest is kept. */
@@ -125,7 +128,7 @@ class PackageDigest {
     const { packageFrontMatter, directory } = this.planned.skill
     const { files, excluded } = this.#plan
     if ('refusal' in packageFrontMatter || this.#added !== files.length) return UNREADABLE
-    if (this.#hasPointer) return { refusal: 'one of its files is kept in Git LFS, not in the repository' }
+    if (this.#hasPointer) return { refusal: why('keptInLfs') }
     const links = this.#links.map(({ path, target }) => ({ path, target: target.path }))
     const notices = this.#plan.notices.filter(file => isText(file.oid))
     const sources = [...this.#links.map(link => link.target), ...notices]

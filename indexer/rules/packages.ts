@@ -43,8 +43,7 @@ export function planPackages(plan: Plan): PackagePlans {
     const found = planPackage(skill, plan, planned, countBelow)
     const binaryBytes = typeof found === 'string' ? 0 : sizeOf(found.files.filter(file => isBinaryName(file.path)))
     if (typeof found === 'string') refusals.set(skill, found)
-    else if (binaryBytes > leftBytes)
-      refusals.set(skill, `its repository has more than ${PACKAGED_BINARY_BYTES} bytes of fonts, pictures and the like in skills`)
+    else if (binaryBytes > leftBytes) refusals.set(skill, why('binariesTooLarge', { limit: PACKAGED_BINARY_BYTES }))
     else {
       leftBytes -= binaryBytes
       plans.push(found)

@@ -54,7 +54,11 @@ const KEPT_BYTES = 64 * 1024
 /** Others may write the same entry at the same time. */
 const TRIES = 12
 /** Pauses after failures of the store in a row. Beyond their sum, the cached answers of the others have expired anyway. */
-const RETRY_PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000]
+const RETRY_PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, 8_000, 15_000]
+/** Of all further failures in a row. */
+const LONGEST_PAUSE_MS = 30_000
+/** How often a change is told again: for a minute at least. */
+const TOLD_AGAIN = RETRY_PAUSES_MS.length + 1
 
 const Entry = z.object({
   /** Number of the latest change; they count from 1. */
@@ -71,6 +75,13 @@ export function openChangeFeed<Change>(options: ChangeFeedOptions<Change>): Chan
   return new StateChangeFeed(options)
 }
 
+interface Untold<Change> {
+  /** `null`: no entry will hold it, since so many came after it. Others hear of it as a missed one. */
+  change: Change | null
+  /** How often it could not be written. */
+  failures: number
+}
+
 class StateChangeFeed<Change> implements ChangeFeed<Change> {
   readonly #options: ChangeFeedOptions<Change>
   readonly #fallbacks: Fallbacks
@@ -78,8 +89,7 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
   #timer: NodeJS.Timeout | undefined
   /** Number of the latest change that is known here; `null` before the first look, when nothing is cached yet. */
   #seen: number | null = null
-  /** `null`: a change that no entry will hold, since so many came after it. Others hear of it as a missed one. */
-  readonly #untold: (Change | null)[] = []
+  readonly #untold: Untold<Change>[] = []
   #writing: Promise<void> | null = null
   #looking: Promise<void> = Promise.resolve()
   /** The look after the running one. */
@@ -97,8 +107,9 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
   }
 
   tell(change: Change): void {
-    this.#untold.push(change)
-    if (this.#untold.length > KEPT) this.#untold[this.#untold.length - KEPT - 1] = null
+    this.#untold.push({ change, failures: 0 })
+    const old = this.#untold.at(-KEPT - 1)
+    if (old) old.change = null
     this.#writing ??= this.#write()
   }
 
@@ -121,17 +132,20 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
   /** What is told while an entry is being written goes into the next one. */
   async #write(): Promise<void> {
     for (let failures = 0; this.#untold.length > 0; ) {
-      const count = this.#untold.length
       // Once the feed closes, no try comes after this one.
-      const pauseMs = this.#closing.signal.aborted ? undefined : RETRY_PAUSES_MS[failures]
-      const isWritten = await this.#append(this.#untold.slice()).catch(error => {
+      const isLast = this.#closing.signal.aborted
+      const told = this.#untold.slice()
+      const isWritten = await this.#append(told.map(({ change }) => change)).catch(error => {
         this.#fallbacks.note('change_feed', error)
         return false
       })
-      if (isWritten || pauseMs === undefined) this.#untold.splice(0, count)
-      failures = isWritten ? 0 : failures + 1
+      for (const one of told) one.failures++
+      const left = isWritten || isLast ? [] : told.filter(one => one.failures <= TOLD_AGAIN)
+      this.#untold.splice(0, told.length, ...left)
       if (isWritten) this.#options.onTold?.()
-      else if (pauseMs !== undefined) await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {})
+      const pauseMs = RETRY_PAUSES_MS[failures] ?? LONGEST_PAUSE_MS
+      failures = isWritten ? 0 : failures + 1
+      if (failures > 0 && left.length > 0) await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {})
     }
     this.#writing = null
   }

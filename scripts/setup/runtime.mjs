@@ -57,6 +57,8 @@ export function keepCompiledSources(root) {
 
 const HUGE_PAGES = 'glibc.malloc.hugetlb=1'
 const MOST_HELPERS = 4
+/** Holds the id of the process that began anew, which a process that it starts does not have. The C library may take its own variable away. */
+const BEGUN = '_MOUNTGLASS_BEGUN'
 
 /**
  * How a service on this machine begins: with its memory in huge pages, and with no more helper threads of V8 than there are processors beside that
@@ -68,16 +70,17 @@ const MOST_HELPERS = 4
  * The helpers collect garbage and compile, at the priority of the event loop. V8 has four of them on any machine, so on one processor the loop would
  * have a fifth of it while all are busy, in turns of 4 ms each.
  *
- * @param {{ platform: string, command: string | undefined, env: NodeJS.ProcessEnv, execArgv: string[], processors: number }} start
+ * @param {{ platform: string, command: string | undefined, env: NodeJS.ProcessEnv, execArgv: string[], processors: number, pid: number }} start
  * @returns {{ env: NodeJS.ProcessEnv, execArgv: string[] } | null}
  */
-export function serviceStart({ platform, command, env, execArgv, processors }) {
-  if (command !== 'serve') return null
+export function serviceStart({ platform, command, env, execArgv, processors, pid }) {
+  if (command !== 'serve' || env[BEGUN] === String(pid)) return null
   const needsPages = platform === 'linux' && env.GLIBC_TUNABLES === undefined
-  const needsFewer = processors <= MOST_HELPERS && ![...execArgv, env.NODE_OPTIONS].some(said => said?.includes('--v8-pool-size'))
+  const needsFewer =
+    processors <= MOST_HELPERS && ![...execArgv, env.NODE_OPTIONS].some(said => /--v8[-_]pool[-_]size/.test(said ?? ''))
   if (!needsPages && !needsFewer) return null
   return {
-    env: needsPages ? { ...env, GLIBC_TUNABLES: HUGE_PAGES } : env,
+    env: { ...env, ...(needsPages && { GLIBC_TUNABLES: HUGE_PAGES }), [BEGUN]: String(pid) },
     execArgv: needsFewer ? [...execArgv, `--v8-pool-size=${Math.max(1, processors - 1)}`] : execArgv,
   }
 }
@@ -88,9 +91,9 @@ export function serviceStart({ platform, command, env, execArgv, processors }) {
  * @param {string} file the running program
  */
 export function beginAsService(file) {
-  const { platform, env, execArgv } = process
+  const { platform, env, execArgv, pid } = process
   const args = process.argv.slice(2)
-  const start = serviceStart({ platform, command: args[0], env, execArgv, processors: availableParallelism() })
+  const start = serviceStart({ platform, command: args[0], env, execArgv, pid, processors: availableParallelism() })
   // A process with a channel to its parent would lose it.
   if (start === null || process.execve === undefined || process.connected) return
   process.execve(process.execPath, [process.execPath, ...start.execArgv, file, ...args], start.env)

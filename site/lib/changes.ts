@@ -60,6 +60,7 @@ export function differenceLines(content: string, isWithinLine: boolean): Differe
       lines[from]?.kind === 'removed' &&
       lines[from + 1]?.kind === 'note' &&
       lines[from + 2]?.kind === 'added' &&
+      lines[from + 3]?.kind === 'added' &&
       lines[from]?.text.slice(1) === lines[from + 2]?.text.slice(1)
     if (isSame(at)) return [{ kind: 'context', text: ` ${line.text.slice(1)}` }]
     return isSame(at - 1) || isSame(at - 2) ? [] : [line]

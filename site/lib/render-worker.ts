@@ -8,5 +8,13 @@ import { renderText, type TextToRender } from './render-text.ts'
 const send = (message: FromRenderer) => parentPort?.postMessage(message)
 parentPort?.on('message', (text: TextToRender) => send(renderText(text)))
 // On Linux a priority belongs to a thread; elsewhere it would be that of the whole service.
-if (process.platform === 'linux') setPriority(Math.max(getPriority(), YIELDING_NICENESS))
+if (process.platform === 'linux') yieldToLoop()
 send('ready')
+
+function yieldToLoop(): void {
+  try {
+    setPriority(Math.max(getPriority(), YIELDING_NICENESS))
+  } catch {
+    // Where priorities may not be set, rendering competes with the event loop.
+  }
+}

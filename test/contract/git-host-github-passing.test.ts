@@ -53,12 +53,13 @@ describe('a job that reads while git', () => {
     [503, 'Service unavailable'],
     [429, 'Too many requests'],
   ])('asks for a pause with %i asks again after it, and not before', async (status, body) => {
-    const fault = { status, body, headers: { ...PLAIN, 'retry-after': '1' }, match: { host: 'web' } } as const
+    const fault = { status, body, headers: { ...PLAIN, 'retry-after': '2' }, match: { host: 'web' } } as const
+    github.clock.stopAt(Date.now())
     const reading = read(() => github.faults.add(fault))
     // The other requests of this process wait for the same pause, once the answer has arrived.
     await until(async () => asked() > 0 && (await host.tip(await describeAt(host, await create()))).status !== 'ok')
     const before = asked()
-    github.clock.advance(2)
+    github.clock.advance(3)
     expect(await reading).toBe('skill')
     expect(asked()).toBe(before + 2)
   })

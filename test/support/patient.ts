@@ -1,7 +1,12 @@
 import type { HostTimeouts } from '#infra/github/host.ts'
 
 /** Waits that end on no machine, however slow: only a test of patience wants an end of them. */
-export const PATIENT = { patienceMs: 60_000, answerMs: 60_000, retryWithinMs: 60_000 } satisfies HostTimeouts
+export const PATIENT = {
+  patienceMs: 60_000,
+  answerMs: 60_000,
+  retryWithinMs: 60_000,
+  readPatienceMs: 60_000,
+} satisfies HostTimeouts
 
 /** For a process that decodes or draws pictures. */
 export const PATIENT_TASK = { taskMs: 60_000 }

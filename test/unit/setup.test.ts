@@ -62,12 +62,13 @@ describe('the start of a service', () => {
     env: { PATH: '/bin' } as NodeJS.ProcessEnv,
     execArgv: ['--trace-warnings'],
     processors: 2,
+    pid: 7,
   }
   const pages = 'glibc.malloc.hugetlb=1'
 
   test('has huge pages, and a helper thread for each processor but one; the rest stays', () => {
     expect(serviceStart(small)).toEqual({
-      env: { PATH: '/bin', GLIBC_TUNABLES: pages },
+      env: { PATH: '/bin', GLIBC_TUNABLES: pages, _MOUNTGLASS_BEGUN: '7' },
       execArgv: ['--trace-warnings', '--v8-pool-size=1'],
     })
     expect(serviceStart({ ...small, processors: 1 })?.execArgv).toContain('--v8-pool-size=1')
@@ -76,20 +77,19 @@ describe('the start of a service', () => {
   })
 
   test('is not begun anew when it is so already, and other commands never', () => {
-    const begun = serviceStart(small)
-    expect(serviceStart({ ...small, ...begun })).toBeNull()
+    const begun = { ...small, ...serviceStart(small) }
+    expect(serviceStart(begun)).toBeNull()
+    expect(serviceStart({ ...begun, execArgv: [], env: { _MOUNTGLASS_BEGUN: '7' } }), 'whatever was taken away').toBeNull()
+    expect(serviceStart({ ...begun, execArgv: [], pid: 8 }), 'a process that it starts').not.toBeNull()
     expect(serviceStart({ ...small, command: 'check' })).toBeNull()
     expect(serviceStart({ ...small, command: undefined })).toBeNull()
     expect(serviceStart({ ...small, platform: 'darwin', processors: 8 })).toBeNull()
   })
 
   test('keeps what the operator says', () => {
-    expect(serviceStart({ ...small, env: { GLIBC_TUNABLES: '' } })?.env).toEqual({ GLIBC_TUNABLES: '' })
-    const chosen = { NODE_OPTIONS: '--v8-pool-size=4' }
-    expect(serviceStart({ ...small, env: chosen })).toEqual({
-      env: { ...chosen, GLIBC_TUNABLES: pages },
-      execArgv: small.execArgv,
-    })
+    expect(serviceStart({ ...small, env: { GLIBC_TUNABLES: '' } })?.env).toMatchObject({ GLIBC_TUNABLES: '' })
+    for (const NODE_OPTIONS of ['--v8-pool-size=4', '--v8_pool_size=4'])
+      expect(serviceStart({ ...small, env: { NODE_OPTIONS } })?.execArgv).toEqual(small.execArgv)
   })
 })
 

@@ -41,6 +41,12 @@ test('a last line that only got a line end is shown as unchanged, and a line wit
     { kind: 'added', text: '+b' },
     { kind: 'note', text: '\\ No newline at end of file' },
   ])
+  // Where nothing follows it, the line end is all that changed.
+  expect(differenceLines('-a\n\\ No newline at end of file\n+a\n', false).map(({ kind }) => kind)).toEqual([
+    'removed',
+    'note',
+    'added',
+  ])
   expect(differenceLines('-a\n+a\n\\ No newline at end of file\n', false).map(({ kind }) => kind)).toEqual([
     'removed',
     'added',
