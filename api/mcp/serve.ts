@@ -78,7 +78,7 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
     const openSkills = (of: SkillSourceOptions) => createSkillSource(deps, of)
     const named = (text: string) => readAddress(text, hosts, baseUrl)
     const parts = { handlers, maxBytes, kept, toServiceError, openSkills, readAddress: named }
-    // Answers to older revisions are streams, which nobody completes.
+    // Older revisions are answered with a stream, which is passed on as it is, so marks would stay in it.
     return createServer(parts, era === 'modern' ? options : { ...options, held: null })
   })
 

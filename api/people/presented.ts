@@ -6,7 +6,7 @@ export function bearerOf({ authorization }: IncomingHttpHeaders): string | null 
   return scheme.toLowerCase() === 'bearer' ? token : null
 }
 
-/** The value of a cookie; `null` when there is none. Also `null` for several, of which another site of the same domain may have set one. */
+/** The value of a cookie; `null` when there is none. Also `null` when there are several: another site of the same domain may have set one of them. */
 export function cookieOf({ cookie = '' }: IncomingHttpHeaders, name: string): string | null {
   const values = cookie
     .split(';')

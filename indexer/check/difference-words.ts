@@ -46,7 +46,7 @@ export function tokensOf(items: readonly ChangeItem[], { words, number }: Speech
 /** A fact, with the items that have it. */
 export interface SharedFact {
   text: string
-  /** Paths of the items, without those of which the text itself names a file. */
+  /** Paths of the items. An item is left out where the text already names a file of it. */
   items: string[]
 }
 

@@ -7,7 +7,7 @@ import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 
 /** Tells the other processes of a deployment what this one heard of, and hears of what they tell. */
 export interface ChangeFeed<Change> {
-  /** Never throws. A change that cannot be written is tried again for a minute; then others learn of it when their cached answers expire. */
+  /** Never throws. A change that cannot be written is tried again for a minute or more; then others learn of it when their cached answers expire. */
   tell(change: Change): void
   /** Looks now. For a caller that knows that something was told. */
   look(): Promise<void>

@@ -86,7 +86,7 @@ export function serviceStart({ platform, command, env, execArgv, processors, pid
 }
 
 /**
- * Begins this process anew, as the same one for whoever watches it, if it is a service that `serviceStart` would begin otherwise. Else it returns.
+ * Restarts a service in place, with the same process id, when `serviceStart` says how it should have begun. Otherwise it returns.
  *
  * @param {string} file the running program
  */

@@ -65,7 +65,7 @@ export function createApiClient(transport: ApiTransport): ApiClient {
   return clientOf(transport, {}, kept)
 }
 
-/** @param kept `null` for somebody: what is answered to them is kept for nobody */
+/** @param kept answers of former requests; `null` for a signed-in person, whose answers are never kept */
 function clientOf(transport: ApiTransport, credentials: Credentials, kept: LRUCache<string, KeptAnswer> | null): ApiClient {
   return {
     async get(name, subject, query) {

@@ -20,7 +20,7 @@ const INSTALLABLE: Readonly<Record<string, readonly [installable: number, listed
 }
 const INSTALLED = ['obra/superpowers', 'getsentry/skills', 'expo/skills']
 
-/** Clients that nobody here wrote read the skills of a repository, and install those of some. */
+/** Foreign clients read the skills of each repository, and install those of some. */
 export function testClients(repository: Pick<CorpusRepository, 'owner' | 'name'>, opened: () => Opened): void {
   const name = `${repository.owner}/${repository.name}`
 

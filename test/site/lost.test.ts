@@ -53,7 +53,7 @@ test('the part that does not exist is marked in an address that is written from 
     '/gh/acme/gone': /<b class="missing">gone<\/b>/,
     '/gh/acme/tools@v9': /class="ref missing">@<bdi>v9/,
     '/gh/acme/tools/docs/Guide/deep': /<span class="missing"><bdi class="path" dir="ltr">Guide\/<wbr>deep/,
-    // The account may be there or not: nobody is asked about it.
+    // Whether the account exists is not asked.
     '/gh/nobody/gone': /<b class="missing">gone<\/b>/,
     '/owners/gh/nobody': /<span class="missing">nobody<\/span>/,
   })) {
