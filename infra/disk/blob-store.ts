@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Dirent } from 'node:fs'
+import { type Dirent, statSync } from 'node:fs'
 import { access, type FileHandle, mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
@@ -41,7 +41,10 @@ export async function openDiskBlobStore(folder: string, { keepLeftovers = false 
 
     async read(key) {
       requireKey(key)
-      return withFile(paths.of(key), async file => {
+      const path = paths.of(key)
+      // Visitors who wait for a job ask for its snapshot many times a second. To open a file that is absent takes a thread and an error.
+      if (statSync(path, { throwIfNoEntry: false }) === undefined) return null
+      return withFile(path, async file => {
         const { mtime } = await file.stat()
         return { bytes: await file.readFile(), createdAt: mtime }
       })

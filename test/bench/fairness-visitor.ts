@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { spread } from './measure.ts'
+import { median, spread } from './measure.ts'
 import { mainThreadTime, type ThreadTime } from './processor-time.ts'
 
 /** What a visitor does, in a process of its own, so that its clock is not held up by the attacker's. */
@@ -18,8 +18,9 @@ export interface Visit {
 export interface Waited {
   p50: number
   p99: number
-  /** The longest that a repository took from its first request until it was ready. */
+  /** What the repositories took from their first request until they were ready: the median, and the longest. */
   fresh: number
+  longestFresh: number
   /** Where the slowest calls spent their time. */
   slowest: SlowCall
 }
@@ -61,7 +62,13 @@ async function makeVisit({ origin, service, paths, fresh, seconds }: Visit): Pro
     calls.push(ask(`${origin}${paths[call % paths.length]}`).then(() => void made.push(callOf(watched, service))))
   }
   await Promise.all(calls)
-  return { ...spread(made.map(call => call.took)), fresh: Math.max(...(await opened)), slowest: slowestOf(made) }
+  const times = await opened
+  return {
+    ...spread(made.map(call => call.took)),
+    fresh: median(times),
+    longestFresh: Math.max(...times),
+    slowest: slowestOf(made),
+  }
 }
 
 function callOf({ dueAt, loop, visitor }: { dueAt: number; loop: ThreadTime; visitor: ThreadTime }, service: number): SlowCall {
@@ -84,16 +91,20 @@ function slowestOf(made: readonly SlowCall[]): SlowCall {
   return { took: mean(call => call.took), loop: thread('loop'), visitor: thread('visitor') }
 }
 
-async function openFresh(origin: string, addresses: readonly string[], seconds: number): Promise<number[]> {
-  const times: number[] = []
-  for (const address of addresses) {
-    const startedAt = performance.now()
-    while (!(await isReady(`${origin}/api/v1/mounts${address}`)) && performance.now() - startedAt < LONGEST_MS)
-      await sleep(POLL_MS)
-    times.push(performance.now() - startedAt)
-    await sleep((seconds / addresses.length) * 1000)
-  }
-  return times
+/** The first at once, the others evenly over the visit, whatever became of those before. */
+function openFresh(origin: string, addresses: readonly string[], seconds: number): Promise<number[]> {
+  return Promise.all(
+    addresses.map(async (address, number) => {
+      await sleep((number * seconds * 1000) / addresses.length)
+      return untilReady(`${origin}/api/v1/mounts${address}`)
+    }),
+  )
+}
+
+async function untilReady(url: string): Promise<number> {
+  const startedAt = performance.now()
+  while (!(await isReady(url)) && performance.now() - startedAt < LONGEST_MS) await sleep(POLL_MS)
+  return performance.now() - startedAt
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -44,13 +44,15 @@ interface Watched {
 export async function measureFairness(root: string, only: readonly string[] = []): Promise<void> {
   const github = await startFakeGitHub({ root })
   const attacked = makeAttacked(root, LARGE_SIZES)
+  // What the service starts is kept where the service is, from its first process on.
+  const isApart = keepTo('service', process.pid)
   const service = await startService({
     MOUNTGLASS_GITHUB_URL: github.origins.web,
     MOUNTGLASS_GITHUB_API_URL: github.origins.api,
     MOUNTGLASS_LOCAL_REPOSITORIES: root,
     MOUNTGLASS_LOG: 'error',
   })
-  const isApart = service.process.pid !== undefined && keepTo('service', service.process.pid) && keepTo('others', process.pid)
+  keepTo('others', process.pid)
   try {
     const paths = [`/api/v1/mounts${attacked.visited}`, ...(await callPaths(service, attacked.visited))]
     await visitFirst(service, attacked)
@@ -164,6 +166,7 @@ function rowOf(attack: string, waited: Waited, calm: Waited, target: string): Re
     'p99 / calm': waited.p99 / calm.p99,
     'fresh ms': waited.fresh,
     'fresh / calm': waited.fresh / calm.fresh,
+    'longest ms': waited.longestFresh,
     target,
   }
 }
@@ -195,8 +198,10 @@ function useRowOf(attack: string, { seconds, used, loopDelay }: Watched): Record
 }
 
 function verdict(waited: Waited, calm: Waited): string {
-  const isMet = (figure: 'p99' | 'fresh') =>
-    waited[figure] <= TARGET.milliseconds && waited[figure] <= TARGET.ratio * calm[figure]
+  const isMet =
+    Math.max(waited.p99, waited.longestFresh) <= TARGET.milliseconds &&
+    waited.p99 <= TARGET.ratio * calm.p99 &&
+    waited.fresh <= TARGET.ratio * calm.fresh
   const target = `<= ${TARGET.ratio}x, <= ${TARGET.milliseconds} ms`
-  return isMet('p99') && isMet('fresh') ? target : `${target}: MISSED`
+  return isMet ? target : `${target}: MISSED`
 }
