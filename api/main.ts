@@ -144,7 +144,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     const { handover, accessTo, queue } = infra
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
-      ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, metrics, fallbacks }, log)
+      ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, concurrency: JOBS_AT_ONCE, metrics, fallbacks }, log)
       : await createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }

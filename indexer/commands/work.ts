@@ -63,6 +63,7 @@ async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Prom
       handover: infra.handover,
       accessTo: infra.accessTo,
       env,
+      concurrency,
       memoryMegabytes: settings.jobMegabytes,
       metrics: metrics ?? NO_METRICS,
       fallbacks,

@@ -4,12 +4,22 @@ import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import type { IndexerLog } from './run-lease.ts'
 
 export interface JobProcessesSettings extends JobProcessSettings {
-  /** Idle processes are ended after this time, except one. Default: a minute. */
+  /** Jobs at once. */
+  concurrency: number
+  /** Idle processes are ended after this time, except `KEPT`. Default: a minute. */
   idleMilliseconds?: number
+  /** A second process starts once the first has been idle for this time. Default: `SETTLED_MILLISECONDS`. */
+  settledMilliseconds?: number
 }
 
-/** Processes that are idle for longer are ended, except one: the next job starts without delay. */
 const IDLE_MILLISECONDS = 60_000
+/**
+ * Idle processes that are kept: one for the next job, and one for a job of another repository that comes while that one runs. A start takes
+ * longer than a small job, all the more beside a large one.
+ */
+const KEPT = 2
+/** By then a process has warmed up, and a visitor who opened a repository has their first answers. */
+const SETTLED_MILLISECONDS = 6_000
 /** A process that holds more of its memory limit after a job is ended. */
 const LARGE_SHARE = 1 / 2
 
@@ -27,6 +37,8 @@ class JobProcesses implements JobRunner {
   readonly #all = new Set<JobProcess>()
   /** The last used one comes last. */
   readonly #idle: { process: JobProcess; since: number }[] = []
+  /** The start of a process that no job waits for. */
+  #starting: Promise<void> | null = null
 
   constructor(settings: JobProcessesSettings, log: IndexerLog) {
     this.#settings = settings
@@ -37,6 +49,7 @@ class JobProcesses implements JobRunner {
   async ready(signal: AbortSignal): Promise<void> {
     this.#endIdle()
     if (this.#idle.length === 0) this.#keep(await this.#start(signal))
+    else if (this.#needsAnother()) this.#starting = this.#startAnother(signal)
   }
 
   async run(job: IndexJob, options: RunOptions): Promise<JobEnd> {
@@ -49,6 +62,7 @@ class JobProcesses implements JobRunner {
   }
 
   async close(): Promise<void> {
+    await this.#starting
     await Promise.all([...this.#all].map(one => one.end('stopped')))
   }
 
@@ -82,10 +96,33 @@ class JobProcesses implements JobRunner {
     else this.#idle.push({ process, since: performance.now() })
   }
 
+  get #kept(): number {
+    return Math.min(KEPT, this.#settings.concurrency)
+  }
+
   #endIdle(): void {
     const { idleMilliseconds = IDLE_MILLISECONDS } = this.#settings
     const idle = this.#idle
-    while (idle.length > 1 && performance.now() - (idle[0]?.since ?? 0) > idleMilliseconds) void idle.shift()?.process.end('idle')
+    while (idle.length > this.#kept && performance.now() - (idle[0]?.since ?? 0) > idleMilliseconds)
+      void idle.shift()?.process.end('idle')
+  }
+
+  /** While no job runs, and none has for a while: its visitors need the processors. */
+  #needsAnother(): boolean {
+    const { settledMilliseconds = SETTLED_MILLISECONDS } = this.#settings
+    const idle = this.#idle
+    const isSettled = idle.length === this.#all.size && performance.now() - (idle.at(-1)?.since ?? 0) >= settledMilliseconds
+    return isSettled && idle.length < this.#kept && this.#starting === null
+  }
+
+  /** The worker does not wait for it: a job that comes meanwhile has a process. */
+  async #startAnother(signal: AbortSignal): Promise<void> {
+    try {
+      this.#keep(await this.#start(signal))
+    } catch (error) {
+      if (!signal.aborted) this.#log.warn({ err: error }, 'cannot start a spare job process')
+    }
+    this.#starting = null
   }
 
   #recordSizes(): void {

@@ -134,7 +134,7 @@ test('fallbacks of a job process are counted and logged by its worker, the first
   }
   const handover = () => NO_HANDOVER
   const log = { info() {}, warn() {}, error() {} }
-  const processes = createJobProcesses({ env, handover, memoryMegabytes: 1_024, metrics, fallbacks }, log)
+  const processes = createJobProcesses({ env, handover, memoryMegabytes: 1_024, concurrency: 1, metrics, fallbacks }, log)
   onTestFinished(async () => {
     await processes.close()
     await states.close()

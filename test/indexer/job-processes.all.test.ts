@@ -63,6 +63,7 @@ async function openProcesses({ settings = {}, env = {} }: Options) {
       handover: () => NO_HANDOVER,
       memoryMegabytes: 1_024,
       metrics,
+      concurrency: 2,
       ...settings,
     },
     { info: note, warn: note, error: note },
@@ -98,6 +99,9 @@ async function openWorker({ states: wrap = states => states, ...options }: Optio
     wake: worker.wake,
     isIndexed: async ({ repository, commit }: IndexJob) => (await blobs.read(headerKey(repository, commit))) !== null,
     metrics: async () => (await metrics.read()).text,
+    /** Processes that began so far, and those that are there. */
+    started: () => log.filter(({ message }) => message === 'job process ready').length,
+    alive: async () => Number(/^mountglass_job_processes (\d+)$/m.exec((await metrics.read()).text)?.[1]),
   }
 }
 
@@ -193,17 +197,27 @@ test('a worker outlives documents that fail, and every job is done without a dea
 })
 
 test('processes are used again, and those that nobody needs are ended', async () => {
-  const { queue, log, metrics } = await openWorker({ settings: { idleMilliseconds: 0 } })
-  const started = () => log.filter(({ message }) => message === 'job process ready').length
-  const alive = async () => /^mountglass_job_processes (\d+)$/m.exec(await metrics())?.[1]
+  const { queue, started, alive } = await openWorker({ settings: { idleMilliseconds: 0, concurrency: 1 } })
   await queue.offer(await jobOf('one'))
   await queue.offer(await jobOf('two'))
   await until(async () => (await queue.depth()) === 0)
-  await until(async () => (await alive()) === '1')
+  await until(async () => (await alive()) === 1)
   const before = started()
   await queue.offer(await jobOf('three'))
   await until(async () => (await queue.depth()) === 0)
   expect(started()).toBe(before)
+})
+
+test('before any job, a process starts for the one that comes beside a long one, and both are kept', async () => {
+  const { queue, started, alive } = await openWorker({
+    settings: { idleMilliseconds: 0, settledMilliseconds: 0, wallSeconds: 3 },
+  })
+  await until(async () => (await alive()) === 2)
+  expect(started()).toBe(2)
+  await queue.offer(await jobOf('hangs'))
+  await queue.offer(await jobOf('one'))
+  await until(async () => (await queue.depth()) === 1)
+  expect(started()).toBe(2)
 })
 
 test('a process that holds much after its job is replaced', async () => {
