@@ -88,7 +88,7 @@ export const METRICS = {
   mountglass_job_processes: { kind: 'gauge', help: 'Running child processes for jobs.', labels: [] },
   mountglass_job_process_ends_total: {
     kind: 'counter',
-    help: 'Ends of child processes for jobs: idle, large (renewed after a large job), stopped; memory, time, stuck (killed); died.',
+    help: 'Ends of child processes for jobs: idle, large, slow (renewed after a large or long job), stopped; memory, time, stuck (killed); died.',
     labels: ['reason'],
   },
   mountglass_job_process_memory_bytes: {

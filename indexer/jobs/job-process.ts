@@ -1,10 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
+import { SHORT_JOB_NICENESS, YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import { INDEX_WALL_WITH_FETCH_SECONDS } from '#core/limits.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
@@ -13,7 +11,7 @@ import { heapArguments } from '../pipeline/heap.ts'
 import { jobEnvironment } from './job-environment.ts'
 import { type FromJobProcess, type ToJobProcess, unpackEnd, unpackError } from './job-messages.ts'
 import type { JobEnd, RunOptions } from './job-runner.ts'
-import { killTree, readHeldBytes } from './processes.ts'
+import { killTree, readHeldBytes, readProcessorSeconds, yieldBy } from './processes.ts'
 
 /** A process that runs jobs one after another, with limits on time and memory. */
 export interface JobProcess {
@@ -21,6 +19,8 @@ export interface JobProcess {
   readonly isAlive: boolean
   /** The last measured resident memory, without child processes. */
   readonly residentBytes: number
+  /** It ran a long job, since when it yields to other jobs: only an administrator could raise its priority again. */
+  readonly isSlow: boolean
   run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
   /** Disconnects it, and kills it if it does not end within `CLOSE_MILLISECONDS`. */
   end(reason: EndReason): Promise<void>
@@ -43,8 +43,8 @@ export interface ProcessEnd {
 
 /** `stuck`: it did not stop in time. */
 type KillReason = 'memory' | 'time' | 'stuck'
-/** `large`: it holds too much memory after a job to run the next. */
-type EndReason = 'idle' | 'large' | 'stopped'
+/** `large`: it holds too much memory after a job to run the next. `slow`: one that yields less took its place. */
+type EndReason = 'idle' | 'large' | 'slow' | 'stopped'
 
 export interface JobProcessSettings {
   /** The environment of the worker. The process receives `jobEnvironment` of it. */
@@ -74,7 +74,9 @@ const HEAP_SHARE = 2 / 3
 const HELPERS = process.execArgv.filter(argument => argument.startsWith('--v8-pool-size='))
 const MEGABYTE = 1024 * 1024
 /** In this time a process can allocate a few hundred megabytes. */
-const MEMORY_LOOK_MILLISECONDS = 200
+const LOOK_MILLISECONDS = 200
+/** Processor time after which a job is long: that of some two hundred files. */
+const LONG_JOB_SECONDS = 0.5
 /** After the time limit, time to receive messages that arrived while the worker itself was blocked. */
 const HEARING_MILLISECONDS = 500
 
@@ -101,34 +103,11 @@ export async function startJobProcess(settings: JobProcessSettings, signal: Abor
   )
 }
 
-/**
- * Where processors are scarce, answers come before jobs. Processes and threads inherit the priority; threads that started before have one of
- * their own on Linux.
- */
-function yieldToVisitors({ pid }: ChildProcess): void {
-  if (pid === undefined) return
-  for (const thread of threadsOf(pid)) {
-    try {
-      setPriority(thread, Math.max(getPriority(), YIELDING_NICENESS))
-    } catch {
-      // It ended already, or this system knows no priorities.
-    }
-  }
-}
-
-/** The process itself where the system does not tell its threads. */
-function threadsOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number)
-  } catch {
-    return [pid]
-  }
-}
-
 class RunningProcess implements JobProcess {
   readonly ready: Promise<void>
   readonly ended: Promise<ProcessEnd>
   isAlive = true
+  isSlow = false
   residentBytes = 0
   readonly #child: ChildProcess
   readonly #settings: JobProcessSettings
@@ -144,12 +123,13 @@ class RunningProcess implements JobProcess {
       // Its output goes to standard error, like the log: standard output may carry data.
       stdio: ['ignore', 2, 2, 'ipc'],
     })
-    yieldToVisitors(this.#child)
+    this.#yield(SHORT_JOB_NICENESS)
     this.ready = new Promise(resolve => {
       this.#child.on('message', (message: FromJobProcess) => {
         if (message.type === 'begun') this.#folder = message.folder
         else if (message.type === 'ready') {
-          yieldToVisitors(this.#child)
+          // Its threads that started before have a priority of their own.
+          this.#yield(SHORT_JOB_NICENESS)
           resolve()
         } else if (message.type === 'recorded') {
           for (const [name, labels, value] of message.records) settings.metrics.record(name, labels as never, value)
@@ -182,6 +162,7 @@ class RunningProcess implements JobProcess {
     const isOver = new AbortController()
     void this.#watchTime(isOver.signal)
     void this.#watchMemory(isOver.signal)
+    void this.#watchLength(isOver.signal)
     void this.#watchStop(signal, isOver.signal)
     this.#send({ type: 'run', job, access, handover: this.#settings.handover() })
     const end = await Promise.race([jobEnd, this.ended.then(ended => endOfJob(ended, signal.aborted))])
@@ -226,7 +207,17 @@ class RunningProcess implements JobProcess {
       this.residentBytes = held?.own ?? this.residentBytes
       const heldBytes = this.residentBytes + (held?.below ?? 0)
       if (heldBytes > this.#settings.memoryMegabytes * MEGABYTE && !isOver.aborted) this.#kill('memory')
-      await passed(MEMORY_LOOK_MILLISECONDS, isOver)
+      await passed(LOOK_MILLISECONDS, isOver)
+    }
+  }
+
+  async #watchLength(isOver: AbortSignal): Promise<void> {
+    const before = await readProcessorSeconds(this.pid)
+    while (!this.isSlow && (await passed(LOOK_MILLISECONDS, isOver))) {
+      const used = (await readProcessorSeconds(this.pid)) - before
+      if (used <= LONG_JOB_SECONDS || isOver.aborted) continue
+      this.#yield(YIELDING_NICENESS)
+      this.isSlow = true
     }
   }
 
@@ -235,6 +226,11 @@ class RunningProcess implements JobProcess {
     if (isOver.aborted) return
     this.#send({ type: 'stop' })
     if (await passed(STOP_MILLISECONDS, isOver)) this.#kill('stuck')
+  }
+
+  /** Where processors are scarce, answers come before jobs. */
+  #yield(niceness: number): void {
+    if (this.#child.pid !== undefined) yieldBy(this.#child.pid, niceness)
   }
 
   #kill(reason: KillReason): void {

@@ -53,12 +53,18 @@ class JobProcesses implements JobRunner {
   }
 
   async run(job: IndexJob, options: RunOptions): Promise<JobEnd> {
-    const idle = this.#idle.pop()?.process
+    const idle = this.#takeIdle()
     if (idle) {
       const { end, mayRetry } = await this.#runIn(idle, job, options)
       if (!mayRetry) return end
     }
     return (await this.#runIn(await this.#start(options.signal), job, options)).end
+  }
+
+  /** The last used one that does not yield to other jobs, or else one that does. */
+  #takeIdle(): JobProcess | null {
+    const index = this.#idle.findLastIndex(({ process }) => !process.isSlow)
+    return this.#idle.splice(index, 1)[0]?.process ?? null
   }
 
   async close(): Promise<void> {
@@ -80,7 +86,7 @@ class JobProcesses implements JobRunner {
     const index = this.#idle.findIndex(one => one.process === process)
     if (index >= 0) this.#idle.splice(index, 1)
     this.#settings.metrics.record('mountglass_job_process_ends_total', { reason }, 1)
-    const isPlanned = reason === 'idle' || reason === 'large' || reason === 'stopped'
+    const isPlanned = ['idle', 'large', 'slow', 'stopped'].includes(reason)
     this.#log[isPlanned ? 'info' : 'warn']({ process: process.pid, reason, code, signal }, 'job process ended')
   }
 
@@ -107,16 +113,19 @@ class JobProcesses implements JobRunner {
       void idle.shift()?.process.end('idle')
   }
 
-  /** While no job runs, and none has for a while: its visitors need the processors. */
+  /** While no job runs, and none has for a while: its visitors need the processors. A slow process is replaced. */
   #needsAnother(): boolean {
     const { settledMilliseconds = SETTLED_MILLISECONDS } = this.#settings
     const idle = this.#idle
     const isSettled = idle.length === this.#all.size && performance.now() - (idle.at(-1)?.since ?? 0) >= settledMilliseconds
-    return isSettled && idle.length < this.#kept && this.#starting === null
+    const ahead = idle.filter(({ process }) => !process.isSlow)
+    return isSettled && ahead.length < this.#kept && this.#starting === null
   }
 
   /** The worker does not wait for it: a job that comes meanwhile has a process. */
   async #startAnother(signal: AbortSignal): Promise<void> {
+    const slow = this.#idle.findIndex(({ process }) => process.isSlow)
+    if (this.#idle.length >= KEPT) void this.#idle.splice(slow, 1)[0]?.process.end('slow')
     try {
       this.#keep(await this.#start(signal))
     } catch (error) {

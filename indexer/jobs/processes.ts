@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { getPriority, setPriority } from 'node:os'
 
-/** Reads the memory of process trees and kills them. Memory and children are known on Linux only. */
+/** Reads what process trees use, lowers their priority and kills them. Memory, processor time and children are known on Linux only. */
 
 /** Memory in bytes. */
 export interface HeldMemory {
@@ -17,6 +18,37 @@ export async function readHeldBytes(pid: number): Promise<HeldMemory | null> {
   if (own === undefined) return null
   const below = await Promise.all((await readChildren(pid)).map(readUnsharedBytes))
   return { own, below: sum(below) }
+}
+
+/** Of the clock in which Linux tells the processor time of processes, whatever its own clock is. */
+const TICKS_A_SECOND = 100
+
+/** Processor time of a process, and of its children that ended; 0 when the system does not tell. */
+export async function readProcessorSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  // The program name, in brackets, may contain spaces and brackets.
+  const fields = stat.replace(/^.*\)/s, '').trim().split(' ')
+  return sum(fields.slice(11, 15).map(Number)) / TICKS_A_SECOND
+}
+
+/** The whole of a process yields, unless this one yields more. Processes and threads that it starts inherit its priority. */
+export function yieldBy(pid: number, niceness: number): void {
+  for (const thread of threadsOf(pid)) {
+    try {
+      setPriority(thread, Math.max(getPriority(), niceness))
+    } catch {
+      // It ended already, or this system knows no priorities.
+    }
+  }
+}
+
+/** On Linux each thread has a priority of its own. Elsewhere the process itself. */
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number)
+  } catch {
+    return [pid]
+  }
 }
 
 async function readUnsharedBytes(pid: number): Promise<number> {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
+import { SHORT_JOB_NICENESS } from '#core/concurrency/priority.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { jobEnvironment } from '#indexer/jobs/job-environment.ts'
 import { startJobProcess } from '#indexer/jobs/job-process.ts'
@@ -43,7 +43,7 @@ test('a job process gets no secret of the service, and yields to it', async () =
   const threads = (await readdir(`/proc/${process.pid}/task`)).map(Number)
   expect(threads.length).toBeGreaterThan(1)
   for (const thread of threads)
-    expect(getPriority(thread), 'answers of the service come first').toBe(Math.max(getPriority(), YIELDING_NICENESS))
+    expect(getPriority(thread), 'answers of the service come first').toBe(Math.max(getPriority(), SHORT_JOB_NICENESS))
   const names = (await readFile(`/proc/${process.pid}/environ`, 'utf8')).split('\0').map(line => line.split('=')[0])
   expect(names).toContain('MOUNTGLASS_STORE')
   expect(names.filter(name => name !== undefined && name in SECRETS)).toEqual([])

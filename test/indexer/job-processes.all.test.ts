@@ -1,5 +1,7 @@
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
@@ -25,7 +27,7 @@ let host: GitHost
 
 beforeAll(async () => {
   repositories = await createRepositories()
-  for (const name of ['one', 'two', 'three', 'hangs', 'eats-elsewhere']) {
+  for (const name of ['one', 'two', 'three', 'hangs', 'dawdles', 'eats-elsewhere']) {
     await (await repositories.create('acme', name)).commit({ 'a.md': `# ${name}\n` })
   }
   host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
@@ -220,6 +222,16 @@ test('before any job, a process starts for the one that comes beside a long one,
   expect(started()).toBe(2)
 })
 
+test('a job that turns out to be long yields to others, and its process is replaced once nothing runs', async () => {
+  const { queue, log, alive } = await openWorker({ settings: { settledMilliseconds: 0 } })
+  await until(async () => (await alive()) === 2)
+  const usual = log.filter(({ message }) => message === 'job process ready').map(({ process }) => Number(process))
+  await queue.offer(await jobOf('dawdles'))
+  await until(() => usual.some(pid => priorityOf(pid) === Math.max(getPriority(), YIELDING_NICENESS)))
+  await until(() => log.some(({ message, reason }) => message === 'job process ended' && reason === 'slow'))
+  await until(async () => (await alive()) === 2)
+})
+
 test('a process that holds much after its job is replaced', async () => {
   // More than half of this is held by any process.
   const { queue, log } = await openWorker({ settings: { memoryMegabytes: 192 } })
@@ -228,3 +240,12 @@ test('a process that holds much after its job is replaced', async () => {
   await queue.offer(await jobOf('two'))
   await until(async () => (await queue.depth()) === 0)
 })
+
+/** `null` when the process ended. */
+function priorityOf(pid: number): number | null {
+  try {
+    return getPriority(pid)
+  } catch {
+    return null
+  }
+}

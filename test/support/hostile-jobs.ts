@@ -9,6 +9,11 @@ const TRICKS: Record<string, () => void> = {
   hangs() {
     for (;;);
   },
+  /** Begins when it has used a second and a half of processor time. */
+  dawdles() {
+    const endsAt = process.cpuUsage().user + 1_500_000
+    while (process.cpuUsage().user < endsAt);
+  },
   'eats-objects'() {
     const eaten: unknown[] = []
     for (;;) eaten.push(Array.from({ length: 1_000 }, (_, index) => ({ index })))
