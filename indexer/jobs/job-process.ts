@@ -75,8 +75,8 @@ const HELPERS = process.execArgv.filter(argument => argument.startsWith('--v8-po
 const MEGABYTE = 1024 * 1024
 /** In this time a process can allocate a few hundred megabytes. */
 const LOOK_MILLISECONDS = 200
-/** Processor time after which a job is long: that of some two hundred files. */
-const LONG_JOB_SECONDS = 0.5
+/** Processor time after which a job is long: that of some three hundred files. */
+const LONG_JOB_SECONDS = 0.75
 /** After the time limit, time to receive messages that arrived while the worker itself was blocked. */
 const HEARING_MILLISECONDS = 500
 

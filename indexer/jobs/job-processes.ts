@@ -18,8 +18,8 @@ const IDLE_MILLISECONDS = 60_000
  * longer than a small job, all the more beside a large one.
  */
 const KEPT = 2
-/** By then a process has warmed up, and a visitor who opened a repository has their first answers. */
-const SETTLED_MILLISECONDS = 6_000
+/** By then a visitor who opened a repository has their first answers. A deployment with new repositories all day is seldom idle for longer. */
+const SETTLED_MILLISECONDS = 1_000
 /** A process that holds more of its memory limit after a job is ended. */
 const LARGE_SHARE = 1 / 2
 
@@ -127,7 +127,8 @@ class JobProcesses implements JobRunner {
     const slow = this.#idle.findIndex(({ process }) => process.isSlow)
     if (this.#idle.length >= KEPT) void this.#idle.splice(slow, 1)[0]?.process.end('slow')
     try {
-      this.#keep(await this.#start(signal))
+      // First: those that ran jobs are warm, and are used before it.
+      this.#idle.unshift({ process: await this.#start(signal), since: performance.now() })
     } catch (error) {
       if (!signal.aborted) this.#log.warn({ err: error }, 'cannot start a spare job process')
     }
