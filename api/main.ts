@@ -103,10 +103,12 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
+  const listed = listLately(infra.local, deps, log)
+  const listWithHandbook = async () => [...(await listed()), ...((await isHandbookOpen(infra, deps)) ? [REFERENCE_REPOSITORY] : [])]
   const app = await buildApp(
     deps,
     options,
-    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra.local, deps, log) }, metrics) : undefined,
+    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listWithHandbook }, metrics) : undefined,
   )
   process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
   const endKeepAlive = startKeepAlive(deps.people)
