@@ -104,7 +104,10 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
   const listed = listLately(infra.local, deps, log)
-  const listWithHandbook = async () => [...(await listed()), ...((await isHandbookOpen(infra, deps)) ? [REFERENCE_REPOSITORY] : [])]
+  const listWithHandbook = async () => [
+    ...(await listed()),
+    ...((await isHandbookOpen(infra, deps)) ? [REFERENCE_REPOSITORY] : []),
+  ]
   const app = await buildApp(
     deps,
     options,

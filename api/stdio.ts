@@ -127,6 +127,8 @@ async function requireMount({ mounts }: Pick<ToolHandlers, 'mounts'>, address: A
     await mounts({ subject: address, query: {}, body: null, viewer: OWN_PROCESS })
   } catch (error) {
     if (error instanceof ServiceError && OF_ADDRESS.has(error.code))
-      throw new SentenceError(sentence('ofText', { text: formatAddress(address), problem: saidOfOwnReading(error, address) }), { cause: error })
+      throw new SentenceError(sentence('ofText', { text: formatAddress(address), problem: saidOfOwnReading(error, address) }), {
+        cause: error,
+      })
   }
 }

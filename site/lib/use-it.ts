@@ -57,7 +57,12 @@ export function snippetsFor(
     { client: say.otherClient, place: isPrivate ? say.httpWithToken : say.http, language: 'text', code: server },
     { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + folder)}` },
     { client: 'REST', place: say.run, language: 'sh', code: `curl ${isPrivate ? WITH_TOKEN : ''}${quote(request)}` },
-    { client: say.lock, place: say.runMountglass, language: 'sh', code: `mountglass pin --service ${quote(baseUrl)} ${quote(folder)}` },
+    {
+      client: say.lock,
+      place: say.runMountglass,
+      language: 'sh',
+      code: `mountglass pin --service ${quote(baseUrl)} ${quote(folder)}`,
+    },
     { client: say.badge, place: say.inReadme, language: 'text', code: badge(baseUrl, path) },
   ]
   const ofSkill = skillPath === undefined ? [] : [say.files, 'REST']

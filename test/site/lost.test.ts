@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest'
 import { DE as de } from '#site/words/de/de.ts'
 import { EN as en } from '#site/words/en/en.ts'
-import { type Answers, browsePage, COMMIT, filePage, findPage, ownerPage, readyCard, readyMount, refusal } from './support/answers.ts'
+import {
+  type Answers,
+  browsePage,
+  COMMIT,
+  filePage,
+  findPage,
+  ownerPage,
+  readyCard,
+  readyMount,
+  refusal,
+} from './support/answers.ts'
 import { attributesOf, tagsOf, textOf, titleOf } from './support/html.ts'
 import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
 
@@ -159,7 +169,9 @@ test('a path with one misspelt folder leads to the whole path', async () => {
   const entries = [{ path: 'skills', kind: 'directory' as const, counts: { skills: 2, documents: 0 } }]
   const browse = ({ query }: { query: URLSearchParams }) => {
     const path = query.get('path') ?? ''
-    return ['', 'skills/pdf'].includes(path) ? browsePage({ path, entries: path === '' ? entries : [] }) : refusal('mount.path_not_found')
+    return ['', 'skills/pdf'].includes(path)
+      ? browsePage({ path, entries: path === '' ? entries : [] })
+      : refusal('mount.path_not_found')
   }
   const { get } = await open({
     mounts: ({ address }) => (address.endsWith('tools') ? readyMount() : refusal('mount.path_not_found')),

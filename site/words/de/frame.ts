@@ -189,7 +189,7 @@ export const FRAME: typeof EN_FRAME = {
     original: 'Original öffnen',
     wait: 'Bitte warten Sie {wait} und versuchen Sie es dann erneut.',
     skill: 'Skill unter diesem Pfad öffnen',
-again: 'Diese Seite neu laden',
+    again: 'Diese Seite neu laden',
     local: 'Dieser Dienst hat ein lokales Repository mit diesem Namen: [{local}](local)',
     overview: 'Übersicht dieser Adresse öffnen',
     restart: 'Auf der ersten Seite neu beginnen',

@@ -304,7 +304,8 @@ export const VIEWS: typeof EN_VIEWS = {
       'Programme, die Skills installieren, lehnen diesen ab: Seine Warnungen sagen, warum. Ein Agent liest ihn über MCP und per REST.',
     lock: 'Lockdatei',
     runMountglass: 'Ausführen, wo Mountglass installiert ist',
-    lockAbout: 'Schreibt Commit und Prüfsummen in `mountglass.lock.json`; `mountglass verify` sagt später, was anders ist ([mehr](pin)).',
+    lockAbout:
+      'Schreibt Commit und Prüfsummen in `mountglass.lock.json`; `mountglass verify` sagt später, was anders ist ([mehr](pin)).',
     badge: 'Badge',
     inReadme: 'Im README',
     wholeAddress: 'Der Server bietet alle Skills dieser Adresse an; ein Agent lädt diesen mit `load_skill` und seinem Pfad.',

@@ -192,7 +192,7 @@ export const FRAME = {
     original: 'Open the original',
     wait: 'Wait {wait}, then try again.',
     skill: 'Open the skill at this path',
-again: 'Reload this page',
+    again: 'Reload this page',
     local: 'This service has a local repository of this name: [{local}](local)',
     overview: 'Open the overview of this address',
     restart: 'Start again from the first page',

@@ -296,7 +296,8 @@ export const VIEWS = {
     notInstallable: 'Programs that install skills refuse this one: its warnings say why. An agent reads it over MCP and by REST.',
     lock: 'Lock file',
     runMountglass: 'Run, where Mountglass is installed',
-    lockAbout: 'Writes the commit and digests into `mountglass.lock.json`; `mountglass verify` says what is different later ([more](pin)).',
+    lockAbout:
+      'Writes the commit and digests into `mountglass.lock.json`; `mountglass verify` says what is different later ([more](pin)).',
     badge: 'Badge',
     inReadme: 'In the README',
     wholeAddress: 'The server offers all skills of this address; an agent loads this one with `load_skill` by its path.',
