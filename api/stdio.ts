@@ -3,6 +3,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type Address, formatAddress, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
+import { saidOfOwnReading } from '#core/words/own-reading.ts'
 import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
 import { speechOf } from '#core/words/speech.ts'
 import { createInProcessRunner, openLastStateRunner } from '#indexer/main.ts'
@@ -126,6 +127,8 @@ async function requireMount({ mounts }: Pick<ToolHandlers, 'mounts'>, address: A
     await mounts({ subject: address, query: {}, body: null, viewer: OWN_PROCESS })
   } catch (error) {
     if (error instanceof ServiceError && OF_ADDRESS.has(error.code))
-      throw new SentenceError(sentence('ofText', { text: formatAddress(address), problem: error }), { cause: error })
+      throw new SentenceError(sentence('ofText', { text: formatAddress(address), problem: saidOfOwnReading(error, address) }), {
+        cause: error,
+      })
   }
 }

@@ -76,7 +76,12 @@ describe('mountglass index', () => {
     ['an address that is none', ['index', '/local/acme'], {}, 'address.incomplete: '],
     ['an account', ['index', 'https://github.com/acme'], { MOUNTGLASS_GITHUB: 'on' }, 'acme is an account: '],
     ['an address of elsewhere', ['index', 'https://gitlab.com/acme/tools'], {}, 'only addresses of this deployment'],
-    ['a repository that is none', ['index', '/local/acme/nothing'], {}, 'mount.repo_not_found: '],
+    [
+      'a repository that is none',
+      ['index', '/local/acme/nothing'],
+      {},
+      'there is no repository /local/acme/nothing; check MOUNTGLASS_LOCAL_REPOSITORIES',
+    ],
     ['a ref that is none', ['index', '/local/acme/tools@nothing'], {}, 'mount.ref_not_found: '],
     ['a store in memory, which nobody else sees', ['index', '/local/acme/tools', '--store', 'memory:'], {}, 'MOUNTGLASS_STORE: '],
     ['a setting that is wrong', ['index', '/local/acme/tools'], { MOUNTGLASS_STORE: 'tape:' }, 'MOUNTGLASS_STORE: '],

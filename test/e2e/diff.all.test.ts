@@ -105,6 +105,13 @@ test('of a folder only what lies below it is compared, with the rules above it',
   expect(report.status === 'compared' && pathsOf(report)).toEqual(['skill changed a/SKILL.md'])
 })
 
+test('a deleted folder is compared, and one that never was is named', async () => {
+  await rm(join(root, 'a'), { recursive: true })
+  const report = DiffReport.parse(JSON.parse(run(join(root, 'a'), '--json').stdout))
+  expect(report.status === 'compared' && [report.path, pathsOf(report)]).toEqual(['a', ['skill removed a/SKILL.md']])
+  expect(run(join(root, 'c'))).toMatchObject({ status: 2, stderr: expect.stringMatching(/the folder .*c does not exist/) })
+})
+
 test('a large or binary file that was edited and keeps its size is told, and one that was only touched is not', async () => {
   const binary = (last: number) => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, last])
   const file = (name: string) => join(root, 'a', 'assets', name)
@@ -151,6 +158,7 @@ test('what cannot be compared ends with 2 and says why', async () => {
     status: 2,
     stderr: expect.stringContaining('none is no branch, tag or commit'),
   })
+  expect(run(root, '--from', '')).toMatchObject({ status: 2, stderr: expect.stringContaining('--from names no commit') })
   expect(run(root, '--fail-on', 'nothing')).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('choose from rules, body'),

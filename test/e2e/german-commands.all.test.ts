@@ -122,11 +122,11 @@ test('pin and verify report in German, and their documents stay English', () => 
   )
   const elsewhere = { MOUNTGLASS_LOCAL_REPOSITORIES: folder }
   expect(run(['verify'], elsewhere).stdout).toBe(
-    '- /local/acme/tools  weg: das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen [mount.repo_not_found]\n\n1 Adresse: 1 weg\nübernehmen mit: mountglass verify --update\n',
+    '- /local/acme/tools  weg: das Repository /local/acme/tools gibt es nicht; prüfen Sie MOUNTGLASS_LOCAL_REPOSITORIES [mount.repo_not_found]\n\n1 Adresse: 1 weg\nübernehmen mit: mountglass verify --update\n',
   )
   expect(JSON.parse(run(['verify', '--json'], elsewhere).stdout).addresses[0].error).toEqual({
     code: 'mount.repo_not_found',
-    message: 'the repository does not exist, or you may not see it; check its owner and name',
+    message: 'there is no repository /local/acme/tools; check MOUNTGLASS_LOCAL_REPOSITORIES',
   })
   expect(run(['verify', 'none.json'])).toMatchObject({
     status: 2,
