@@ -13,7 +13,14 @@ const CHECKS = [
   {
     title: 'types',
     program: 'ts7/bin/tsc',
-    args: ['-p', 'tsconfig.json', '--singleThreaded', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'],
+    args: [
+      '-p',
+      'tsconfig.json',
+      '--singleThreaded',
+      '--incremental',
+      '--tsBuildInfoFile',
+      'node_modules/.cache/types.tsbuildinfo',
+    ],
   },
   { title: 'unused files, exports and packages', program: 'knip/bin/knip.js', args: [] },
   {
