@@ -9,7 +9,6 @@ import { speechOf } from '#core/words/speech.ts'
 import { createInProcessRunner, openLastStateRunner } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openMemoryInfra } from '#infra/memory-infra.ts'
-import { openInfra } from '#infra/open.ts'
 import { openWorktreeHost } from '#infra/worktree/host.ts'
 import { type InProcessSource, say, startInProcess, toServiceError } from './in-process.ts'
 import type { ToolHandlers } from './mcp/call-tool.ts'
@@ -53,6 +52,8 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
     () => false,
   )
   if (isFolder || /^\.{0,2}(?:\/|$)/.test(target)) return await openFolder(target, options)
+  // The drivers of all hosts and stores: a quarter of the modules, which a folder does not need.
+  const { openInfra } = await import('#infra/open.ts')
   const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
   const infra = await openInfra(settings)
   const hosts = infra.hosts.map(host => host.segment)
