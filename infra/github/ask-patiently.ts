@@ -7,14 +7,15 @@ export interface PatientQuestion<Answer> {
   passingTrouble(answer: Answer): Trouble | null
   /** After this time nothing is asked again. */
   patienceMs: number
+  /** Mean delays before further questions. Also the number of answers that may fail. */
+  delaysMs: readonly number[]
   signal: AbortSignal
 }
 
 /** How long a job goes on asking while GitHub fails. A job that fails is repeated half a minute later at the earliest. */
 export const READ_PATIENCE_MS = 10_000
 
-/** Mean delays before further questions. Also the number of answers that may fail. */
-const DELAYS_MS = [200, 600, 1_500]
+export const READ_DELAYS_MS: readonly number[] = [200, 600, 1_500]
 
 /**
  * Asks for a job, and again when GitHub fails in a way that passes: jobs ask several times, and one failed answer would fail the whole job.
@@ -24,10 +25,11 @@ export async function askPatiently<Answer>({
   ask,
   passingTrouble,
   patienceMs,
+  delaysMs,
   signal,
 }: PatientQuestion<Answer>): Promise<Answer> {
   const giveUpAt = performance.now() + patienceMs
-  for (const delayMs of DELAYS_MS) {
+  for (const delayMs of delaysMs) {
     const answer = await ask()
     const trouble = signal.aborted ? null : passingTrouble(answer)
     if (trouble === null) return answer

@@ -24,7 +24,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { apiVersion, createGitHubApi, type GitHubApi } from './api.ts'
 import type { GitHubApp } from './app.ts'
 import { createAppTokens, type RepositoryTokens } from './app-tokens.ts'
-import { askPatiently, READ_PATIENCE_MS } from './ask-patiently.ts'
+import { askPatiently, READ_DELAYS_MS, READ_PATIENCE_MS } from './ask-patiently.ts'
 import { createAvatars } from './avatars.ts'
 import { createBlockedRepositories } from './blocked.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
@@ -81,6 +81,8 @@ export interface HostTimeouts {
   retryWithinMs?: number
   /** How long a job goes on asking a host that fails. */
   readPatienceMs?: number
+  /** Mean delays before it asks again. */
+  readDelaysMs?: readonly number[]
 }
 
 /** Timeout of one answer: a visitor waits for two, six seconds at most. */
@@ -120,6 +122,7 @@ class GitHubHost implements GitHost {
   readonly #histories: PathHistories
   readonly #reading: Reading
   readonly #readPatienceMs: number
+  readonly #readDelaysMs: readonly number[]
   readonly #closing = new AbortController()
 
   constructor({ url, token, clock, hasGit, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
@@ -139,6 +142,7 @@ class GitHubHost implements GitHost {
       closing,
       patienceMs: PATIENCE_MS,
       readPatienceMs: READ_PATIENCE_MS,
+      readDelaysMs: READ_DELAYS_MS,
       ...timeouts,
       url,
       shared,
@@ -161,6 +165,7 @@ class GitHubHost implements GitHost {
     this.#api = api
     this.#credential = credential
     this.#readPatienceMs = common.readPatienceMs
+    this.#readDelaysMs = common.readDelaysMs
     this.#repositories = repositories
     this.#refs = refs
     this.#askTip = repository => tips.tip(repository, api.maySeePrivate && !isEnterprise)
@@ -285,6 +290,7 @@ class GitHubHost implements GitHost {
       ask: async () => this.#repositories.look(repository),
       passingTrouble: answer => (answer.status === 'unavailable' || answer.status === 'rate_limited' ? answer : null),
       patienceMs: this.#readPatienceMs,
+      delaysMs: this.#readDelaysMs,
       signal: this.#closing.signal,
     })
     if (shown.status === 'ok' && shown.value.id === repository.id && shown.value.visibility === 'public') return

@@ -27,6 +27,7 @@ export interface PrivateRepositoriesOptions extends PrivateAccessOptions {
   hasGit: boolean
   patienceMs: number
   readPatienceMs: number
+  readDelaysMs: readonly number[]
 }
 
 /**

@@ -27,6 +27,8 @@ export interface ReadingOptions {
   closing: AbortSignal
   /** See `READ_PATIENCE_MS`. */
   readPatienceMs: number
+  /** See `READ_DELAYS_MS`. */
+  readDelaysMs: readonly number[]
 }
 
 /** Opens repositories at a commit. */
@@ -101,7 +103,7 @@ class GitHubReading implements Reading {
     question: (remote: Remote) => Promise<Value>,
     signal: AbortSignal,
   ): Promise<Value> {
-    const { remotes, readPatienceMs } = this.#options
+    const { remotes, readPatienceMs, readDelaysMs } = this.#options
     const answer = await askPatiently({
       ask: () =>
         remotes.ask(repository, question).then(
@@ -110,6 +112,7 @@ class GitHubReading implements Reading {
         ),
       passingTrouble: answer => ('error' in answer ? passingGitTrouble(answer.error) : null),
       patienceMs: readPatienceMs,
+      delaysMs: readDelaysMs,
       signal,
     })
     if ('error' in answer) throw answer.error

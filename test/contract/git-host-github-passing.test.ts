@@ -8,10 +8,12 @@ import { openGitHubHostScene } from './git-host-github-scene.ts'
 const scene = await openGitHubHostScene()
 const { github, create, open } = scene
 let host: GitHost
+/** Asks again as often as usual, and at once. */
+const AT_ONCE = { ...PATIENT, readDelaysMs: [1, 1, 1] }
 
 beforeEach(async () => {
   await scene.begin()
-  host = await open({ timeouts: PATIENT })
+  host = await open({ timeouts: AT_ONCE })
   github.limits.set('anonymous', 1_000_000)
 })
 afterEach(scene.end)
@@ -87,7 +89,7 @@ describe('a job that reads while git', () => {
 })
 
 test('a job with a token that sees private repositories asks again whether the repository is public', async () => {
-  const at = await open({ token: github.personalToken(github.user('reader'), ['repo']), timeouts: PATIENT })
+  const at = await open({ token: github.personalToken(github.user('reader'), ['repo']), timeouts: AT_ONCE })
   const fault = { status: 502, html: true, times: 2, match: { host: 'web' } } as const
   expect(await read(() => github.faults.add(fault), at)).toBe('skill')
 })
