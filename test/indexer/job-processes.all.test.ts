@@ -14,6 +14,7 @@ import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { jobAt } from '#test/support/answered.ts'
 import { NO_HANDOVER } from '#test/support/no-handover.ts'
+import { programEnvironment } from '#test/support/program-environment.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 import { until } from '#test/support/until.ts'
@@ -53,7 +54,7 @@ async function openProcesses({ settings = {}, env = {} }: Options) {
   const processes = createJobProcesses(
     {
       env: {
-        PATH: process.env.PATH,
+        ...programEnvironment(),
         MOUNTGLASS_STORE: `disk:${folder}`,
         MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
         MOUNTGLASS_GITHUB: 'off',
