@@ -36,6 +36,9 @@ afterAll(async () => {
   await repositories.remove()
 })
 
+/** Nobody wakes the worker of a test. With the pauses of a deployment most of the time would be spent waiting for its next look. */
+const REST_MS = 20
+
 interface Options {
   settings?: Partial<JobProcessesSettings>
   env?: Record<string, string>
@@ -82,7 +85,7 @@ async function openWorker({ states: wrap = states => states, ...options }: Optio
     metrics,
     log: { info: note, warn: note, error: note },
   }
-  const worker = startWorker(deps, { concurrency: 2, signal: stopping.signal })
+  const worker = startWorker(deps, { concurrency: 2, signal: stopping.signal, rest: () => REST_MS })
   const stop = async () => {
     stopping.abort(new Error('the test is over'))
     await worker.stopped
