@@ -152,6 +152,10 @@ test('mountglass --version tells the version, and --help every command', async (
 
 test('wrong use has exit code 2 as a process, too', () => {
   expect(startCommand(['nothing'], where())).toMatchObject({ status: 2, stderr: expect.stringMatching(/^error: /) })
+  expect(startCommand(['index', '/local/acme'], where())).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^address\.incomplete: /),
+  })
 })
 
 test.each([

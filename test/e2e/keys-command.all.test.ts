@@ -65,7 +65,11 @@ test('what cannot be done ends with 1, and changes nothing', async () => {
   await writeFile(`${store.file}.next`, '')
   expect(await rotate(store.setting, '--retire', '1')).toMatchObject({ status: 1, stdout: '' })
   expect(await store.read()).toEqual(many)
-  expect((await rotate({ MOUNTGLASS_STORE: `disk:${join(folder, 'nothing')}` })).stderr).toContain('there are no keys')
+  const env = { MOUNTGLASS_STORE: `disk:${join(folder, 'nothing')}` }
+  expect(startCommand(['keys', 'rotate'], { env })).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('there are no keys'),
+  })
 })
 
 test('keys of the settings are printed in the order in which several processes take them, and nothing is written', async () => {
@@ -97,6 +101,11 @@ test.each([
   const ended = await rotate(env)
   expect([ended.status, ended.stdout]).toEqual([2, ''])
   expect(ended.stderr).toContain(`mountglass: ${variable}: `)
+})
+
+test('a process ends with 2, too', () => {
+  const ended = startCommand(['keys', 'rotate'], { env: { MOUNTGLASS_STORE: 'memory:' } })
+  expect(ended).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('mountglass: MOUNTGLASS_STORE: ') })
 })
 
 describe('people', () => {

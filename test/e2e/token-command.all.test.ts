@@ -52,6 +52,11 @@ test('an operator makes a token that reads one private local repository, sees it
   expect(service.output()).not.toContain(secret)
 })
 
+test('a process ends with the same codes', () => {
+  expect(startCommand(['token', 'delete', 'x'], where())).toMatchObject({ status: 1, stdout: '' })
+  expect(startCommand(['token', 'list', '--store', 'memory:'], where())).toMatchObject({ status: 2, stdout: '' })
+})
+
 test.each([
   [['create', '/local/acme/tools'], 1, 'everyone may read'],
   [['create', '/local/acme/nothing'], 1, 'there is no repository'],
