@@ -144,7 +144,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
       ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, metrics, fallbacks }, log)
-      : await createInProcessRunner({ ...infra, fallbacks })
+      : createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
   for (const host of infra.hosts)

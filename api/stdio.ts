@@ -10,7 +10,7 @@ import { createInProcessRunner, openLastStateRunner } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openMemoryInfra } from '#infra/memory-infra.ts'
 import { openWorktreeHost } from '#infra/worktree/host.ts'
-import { type InProcessSource, say, startInProcess, toServiceError } from './in-process.ts'
+import { type InProcessSource, startInProcess, toServiceError } from './in-process.ts'
 import type { ToolHandlers } from './mcp/call-tool.ts'
 import { introduce } from './mcp/instructions.ts'
 import { KeptResults } from './mcp/kept-results.ts'
@@ -18,6 +18,7 @@ import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
 import { whenIndexed } from './mcp/when-indexed.ts'
 import { OWN_PROCESS } from './people/viewer.ts'
+import { say } from './say.ts'
 import { parseSettings } from './service-settings.ts'
 
 export interface StdioOptions {
@@ -62,7 +63,7 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
     await infra.close()
     throw new SentenceError(sentence('neitherFolderNorAddress', { target }))
   }
-  return { infra, runner: await createInProcessRunner(infra), address: typed.address }
+  return { infra, runner: createInProcessRunner(infra), address: typed.address }
 }
 
 async function openFolder(folder: string, options: StdioOptions): Promise<Source> {
