@@ -14,3 +14,8 @@ export function textHtml(text: string, lang?: string | null, words?: readonly st
 export function pathHtml(path: string): string {
   return `<bdi class="path" dir="ltr">${path === '' ? '/' : markHiddenInHtml(escapeHtml(path).replaceAll('/', '/<wbr>'))}</bdi>`
 }
+
+/** A link around HTML. Its URL is escaped as in every other link of a page, see `carryInLinks`. */
+export function linkHtml(href: string, html: string): string {
+  return `<a href="${href.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">${html}</a>`
+}
