@@ -104,9 +104,9 @@ test('of a folder only what lies below it is compared, with the rules above it',
 
 test('a deleted folder is compared, and one that never was is named', async () => {
   await rm(join(root, 'a'), { recursive: true })
-  const report = DiffReport.parse(JSON.parse(run(join(root, 'a'), '--json').stdout))
+  const report = DiffReport.parse(JSON.parse((await run(join(root, 'a'), '--json')).stdout))
   expect(report.status === 'compared' && [report.path, pathsOf(report)]).toEqual(['a', ['skill removed a/SKILL.md']])
-  expect(run(join(root, 'c'))).toMatchObject({ status: 2, stderr: expect.stringMatching(/the folder .*c does not exist/) })
+  expect(await run(join(root, 'c'))).toMatchObject({ status: 2, stderr: expect.stringMatching(/the folder .*c does not exist/) })
 })
 
 test('a large or binary file that was edited and keeps its size is told, and one that was only touched is not', async () => {
