@@ -51,7 +51,10 @@ export async function measureMounts(root: string): Promise<void> {
 async function measureMount(service: Service, path: string): Promise<Record<string, string | number>> {
   const answer = await fetch(service.baseUrl + path)
   const peer = await startPeer({ body: await answer.text(), headers: Object.fromEntries(answer.headers) })
-  const servers = { ours: { origin: service.baseUrl, pid: service.process.pid ?? 0 }, bare: { origin: peer.url, pid: peer.process.pid ?? 0 } }
+  const servers = {
+    ours: { origin: service.baseUrl, pid: service.process.pid ?? 0 },
+    bare: { origin: peer.url, pid: peer.process.pid ?? 0 },
+  }
   try {
     const rounds: Record<keyof typeof servers, Rate>[] = []
     for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
