@@ -9,7 +9,7 @@ const scene = await openGitHubHostScene()
 const { github, create, open } = scene
 let host: GitHost
 /** Asks again as often as usual, and at once. */
-const AT_ONCE = { ...PATIENT, readDelaysMs: [1, 1, 1] }
+const AT_ONCE = { ...PATIENT, readPatience: { withinMs: 60_000, delaysMs: [1, 1, 1] } }
 
 beforeEach(async () => {
   await scene.begin()
@@ -57,9 +57,13 @@ describe('a job that reads while git', () => {
   ])('asks for a pause with %i asks again after it, and not before', async (status, body) => {
     const fault = { status, body, headers: { ...PLAIN, 'retry-after': '2' }, match: { host: 'web' } } as const
     github.clock.stopAt(Date.now())
-    const reading = read(() => github.faults.add(fault))
+    let isFailing = false
+    const reading = read(() => {
+      github.faults.add(fault)
+      isFailing = true
+    })
     // The other requests of this process wait for the same pause, once the answer has arrived.
-    await until(async () => asked() > 0 && (await host.tip(await describeAt(host, await create()))).status !== 'ok')
+    await until(async () => isFailing && asked() > 0 && (await host.tip(await describeAt(host, await create()))).status !== 'ok')
     const before = asked()
     github.clock.advance(3)
     expect(await reading).toBe('skill')
