@@ -13,6 +13,7 @@ import { NO_CONTENT } from './operator/operator-content.ts'
 import { createLoggedNames } from './people/logged-names.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from './purpose-keys.ts'
 import { type AddressHandlers, addressHandlers } from './routes/address-endpoints.ts'
+import { say } from './say.ts'
 import { createSnapshotReader } from './snapshot/snapshot-reader.ts'
 import { createUses } from './snapshot/uses.ts'
 
@@ -86,11 +87,6 @@ export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   say((thrown as Error).stack ?? String(thrown))
   return new ServiceError('service.internal', { cause: thrown })
-}
-
-/** Writes to stderr: stdout is for results, and over MCP for messages of the protocol alone. */
-export function say(message: string): void {
-  process.stderr.write(`mountglass: ${message}\n`)
 }
 
 const LOG = {

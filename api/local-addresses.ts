@@ -1,10 +1,14 @@
 import type { FallbackLog } from '#core/ports/fallbacks.ts'
-import type { HostRepository } from '#core/ports/git-host.ts'
+import type { HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import { type LocalAddresses, openAddresses } from './announcement.ts'
 import type { Deps } from './deps.ts'
+import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 
 /** The host of local repositories; `null` where none are served. */
-type LocalRepositories = { list(max: number): Promise<{ repositories: HostRepository[]; isComplete: boolean }> } | null
+type LocalRepositories = {
+  list(max: number): Promise<{ repositories: HostRepository[]; isComplete: boolean }>
+  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
+} | null
 
 /** Folders that are looked at for addresses. */
 const LISTED_FOLDERS = 500
@@ -21,14 +25,24 @@ export async function listLocal(local: LocalRepositories, deps: Deps, log: Fallb
   }
 }
 
-/** The same addresses for visitors, looked up again after a few seconds. */
+/** The same addresses for visitors, and that of the handbook, looked up again after a few seconds. */
 export function listLately(local: LocalRepositories, deps: Deps, log: FallbackLog): () => Promise<readonly string[]> {
   let listing: Promise<readonly string[]> = Promise.resolve([])
   let listedAt = Number.NEGATIVE_INFINITY
   return () => {
     if (performance.now() - listedAt < LISTED_MILLISECONDS) return listing
     listedAt = performance.now()
-    listing = listLocal(local, deps, log).then(listed => listed?.addresses ?? [])
+    listing = Promise.all([listLocal(local, deps, log), isHandbookOpen(local, deps)]).then(([listed, hasHandbook]) => [
+      ...(listed?.addresses ?? []),
+      ...(hasHandbook ? [REFERENCE_REPOSITORY] : []),
+    ])
     return listing
   }
+}
+
+export async function isHandbookOpen(local: LocalRepositories, deps: Deps): Promise<boolean> {
+  const [, , owner = '', name = ''] = REFERENCE_REPOSITORY.split('/')
+  // A line of text is not worth a start.
+  const found = await local?.repository(owner, name).catch(() => null)
+  return found?.status === 'ok' && openAddresses(deps, [found.value]).length > 0
 }

@@ -22,15 +22,14 @@ import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
-import { announcement, openAddresses } from './announcement.ts'
+import { announcement } from './announcement.ts'
 import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
 import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
 import { scrubbedLog } from './http/scrubbed-log.ts'
-import { listLately, listLocal } from './local-addresses.ts'
+import { isHandbookOpen, listLately, listLocal } from './local-addresses.ts'
 import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
-import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
 import { createLoggedNames } from './people/logged-names.ts'
@@ -145,7 +144,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
       ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, concurrency: JOBS_AT_ONCE, metrics, fallbacks }, log)
-      : await createInProcessRunner({ ...infra, fallbacks })
+      : createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }
   for (const host of infra.hosts)
@@ -154,7 +153,7 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
       () => {},
     )
   const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
-  const hasHandbook = await isHandbookOpen(infra, deps)
+  const hasHandbook = await isHandbookOpen(infra.local, deps)
   process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }, speech))
 }
 
@@ -166,13 +165,6 @@ function settingsToReconsider(env: NodeJS.ProcessEnv): Sentence[] {
   const host = env.HOST ?? ''
   const isOpen = ['0.0.0.0', '::'].includes(host) && !env.MOUNTGLASS_BASE_URL
   return isOpen ? [...unknown, sentence('baseUrlNotSet', { host })] : unknown
-}
-
-async function isHandbookOpen({ local }: Infra, deps: Deps): Promise<boolean> {
-  const [, , owner = '', name = ''] = REFERENCE_REPOSITORY.split('/')
-  // A line of text is not worth a start.
-  const found = await local?.repository(owner, name).catch(() => null)
-  return found?.status === 'ok' && openAddresses(deps, [found.value]).length > 0
 }
 
 /** What the metadata document of an app may take. */

@@ -6,11 +6,7 @@ import { SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { messageIn, sentence } from '#core/words/sentence.ts'
 import { fill, type Speech, speechOf } from '#core/words/speech.ts'
-import { createInProcessRunner } from '#indexer/main.ts'
-import { parseInfraSettings } from '#infra/infra-settings.ts'
-import { openInfra } from '#infra/open.ts'
-import { say, startInProcess } from './in-process.ts'
-import { type Answers, UnansweredError, type Waiting } from './lock/answers.ts'
+import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './lock/answers.ts'
 import {
   emptyLock,
   formatLockFile,
@@ -20,12 +16,12 @@ import {
   type PinnedAddress,
   parseLockFile,
 } from './lock/lock-file.ts'
-import { ownAnswers } from './lock/own-answers.ts'
 import { readPin } from './lock/read-pin.ts'
 import { remoteAnswers } from './lock/remote-answers.ts'
 import { formatPin, formatVerdicts, type Paint, pinnedAddress } from './lock/report.ts'
 import { NoAddressError, readTypedPin } from './lock/typed-pin.ts'
 import { exitCodeOf, judge, type Problem, type Reading, type Verdict } from './lock/verdict.ts'
+import { say } from './say.ts'
 
 export interface PinOptions {
   /** Origin of a running deployment; without it this process reads the repositories itself. */
@@ -172,11 +168,6 @@ async function readFirst(answers: Answers, candidates: readonly string[], waitin
   throw missing[0] ?? new Error('no address was given')
 }
 
-interface AnswersInContext {
-  answers: Answers
-  context: { hosts: readonly string[]; baseUrl: string }
-}
-
 async function withAnswers<Value>(
   { service }: PinOptions,
   env: NodeJS.ProcessEnv,
@@ -187,14 +178,13 @@ async function withAnswers<Value>(
     const answers = remoteAnswers({ baseUrl, token: tokenFor(baseUrl, env) })
     return await use({ answers, context: { hosts: Object.keys(HOST_NAMES), baseUrl } })
   }
-  const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
-  const infra = await openInfra(settings)
-  const running = startInProcess({ infra, runner: await createInProcessRunner(infra) })
+  // Two thirds of a start go into loading this. A deployment is asked without it.
+  const { openInProcessAnswers } = await import('./in-process-answers.ts')
+  const { close, ...own } = await openInProcessAnswers(env)
   try {
-    const { handlers, hosts } = running
-    return await use({ answers: ownAnswers(handlers, hosts), context: { hosts, baseUrl: settings.baseUrl } })
+    return await use(own)
   } finally {
-    await running.close()
+    await close()
   }
 }
 

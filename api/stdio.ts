@@ -3,14 +3,14 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type Address, formatAddress, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
+import { saidOfOwnReading } from '#core/words/own-reading.ts'
 import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
 import { speechOf } from '#core/words/speech.ts'
 import { createInProcessRunner, openLastStateRunner } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openMemoryInfra } from '#infra/memory-infra.ts'
-import { openInfra } from '#infra/open.ts'
 import { openWorktreeHost } from '#infra/worktree/host.ts'
-import { type InProcessSource, say, startInProcess, toServiceError } from './in-process.ts'
+import { type InProcessSource, startInProcess, toServiceError } from './in-process.ts'
 import type { ToolHandlers } from './mcp/call-tool.ts'
 import { introduce } from './mcp/instructions.ts'
 import { KeptResults } from './mcp/kept-results.ts'
@@ -18,6 +18,7 @@ import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
 import { whenIndexed } from './mcp/when-indexed.ts'
 import { OWN_PROCESS } from './people/viewer.ts'
+import { say } from './say.ts'
 import { parseSettings } from './service-settings.ts'
 
 export interface StdioOptions {
@@ -52,6 +53,8 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
     () => false,
   )
   if (isFolder || /^\.{0,2}(?:\/|$)/.test(target)) return await openFolder(target, options)
+  // The drivers of all hosts and stores: a quarter of the modules, which a folder does not need.
+  const { openInfra } = await import('#infra/open.ts')
   const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
   const infra = await openInfra(settings)
   const hosts = infra.hosts.map(host => host.segment)
@@ -60,7 +63,7 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
     await infra.close()
     throw new SentenceError(sentence('neitherFolderNorAddress', { target }))
   }
-  return { infra, runner: await createInProcessRunner(infra), address: typed.address }
+  return { infra, runner: createInProcessRunner(infra), address: typed.address }
 }
 
 async function openFolder(folder: string, options: StdioOptions): Promise<Source> {
@@ -126,6 +129,8 @@ async function requireMount({ mounts }: Pick<ToolHandlers, 'mounts'>, address: A
     await mounts({ subject: address, query: {}, body: null, viewer: OWN_PROCESS })
   } catch (error) {
     if (error instanceof ServiceError && OF_ADDRESS.has(error.code))
-      throw new SentenceError(sentence('ofText', { text: formatAddress(address), problem: error }), { cause: error })
+      throw new SentenceError(sentence('ofText', { text: formatAddress(address), problem: saidOfOwnReading(error, address) }), {
+        cause: error,
+      })
   }
 }

@@ -134,5 +134,6 @@ function decodeSegment(raw: string, code: 'address.invalid_escape' | 'owner.inva
 
 // Keeps the characters that a URL path segment may hold unescaped (RFC 3986, pchar).
 function encodeSegment(text: string): string {
+  if (/^[\w.-]*$/.test(text)) return text
   return encodeURIComponent(text).replace(/%(?:40|3A|24|26|2B|2C|3B|3D)/g, decodeURIComponent)
 }

@@ -9,8 +9,13 @@ export interface HiddenCharacter {
 }
 
 /** The hidden characters of a text, in order. Line feeds, tabs and CRLF are layout, not hidden. */
-export function* hiddenCharacters(text: string): Generator<HiddenCharacter> {
-  if (!MAY_BE_HIDDEN.test(text)) return
+export function hiddenCharacters(text: string): Iterable<HiddenCharacter> {
+  return MAY_BE_HIDDEN.test(text) ? findHidden(text) : NONE
+}
+
+const NONE: readonly HiddenCharacter[] = []
+
+function* findHidden(text: string): Generator<HiddenCharacter> {
   for (const { 0: character, index } of text.matchAll(HIDDEN)) {
     if (!isOrdinary(text, index, character)) yield { index, character }
   }

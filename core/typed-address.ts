@@ -40,9 +40,9 @@ const ACCOUNT_HOST = 'gh'
  * URL of a raw file at GitHub, and `owner/repository` of GitHub, or of the one host that is served. Also the URL of an account.
  */
 export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext): TypedAddress {
-  const words = text.trim()
+  const words = withoutCommand(text.trim())
   if (words === '') return unreadable(null, sentence('noAddress', { starts: startsOf(hosts) }))
-  if (words.startsWith(`${baseUrl}/`)) return readPage(words.slice(baseUrl.length), hosts)
+  if (words.startsWith(`${baseUrl}/`)) return readPage(words.slice(baseUrl.length).replace(/^\/mcp(?=\/)/, ''), hosts)
   const github = /^(?:(?:https?:\/\/)?(?:www\.)?github\.com\/|(?:ssh:\/\/)?git@github\.com[:/])(.*)$/is.exec(words)
   if (github) return readGithub(github[1] ?? '', hosts)
   const raw = /^(?:https?:\/\/)?raw\.githubusercontent\.com\/(.*)$/is.exec(words)
@@ -52,6 +52,11 @@ export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext)
   }
   const host = hosts.includes('gh') ? 'gh' : hosts.length === 1 ? hosts[0] : undefined
   return readPage(isShort(words) && host !== undefined ? `${host}/${words}` : words, hosts)
+}
+
+/** What a command that installs skills is given: `npx skills add owner/repository`. */
+function withoutCommand(words: string): string {
+  return /^(?:npx\s+(?:-\S+\s+)*)?skills\s+(?:add|a)\s+(\S+)/.exec(words)?.[1] ?? words
 }
 
 /** Whether the words are `owner/repository`, without a host. */

@@ -15,8 +15,14 @@ export async function openLastStateRunner(deps: LastStateDeps): Promise<JobRunne
   return createLastStateRunner(deps)
 }
 
-/** Runs jobs in this process, for a store in its memory. Loads the indexer when it is called. */
-export async function createInProcessRunner(deps: JobDeps): Promise<JobRunner> {
-  const { createInProcessRunner } = await import('./jobs/run-index-job.ts')
-  return createInProcessRunner(deps)
+/** Runs jobs in this process, for a store in its memory. Loads the indexer with the first job. */
+export function createInProcessRunner(deps: JobDeps): JobRunner {
+  return {
+    async ready() {},
+    async run(job, options) {
+      const { runIndexJob } = await import('./jobs/run-index-job.ts')
+      return await runIndexJob(deps, job, options)
+    },
+    async close() {},
+  }
 }

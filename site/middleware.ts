@@ -20,7 +20,7 @@ export const onRequest: MiddlewareHandler = async ({ locals }, next) => {
   const encoding = chooseEncoding(locals.acceptEncoding)
   if (body === null || (encoding === null && locals.onRendered === null && !isRewritten))
     return new Response(body, { status, headers })
-  const received = await new Response(body).bytes()
+  const received = await response.bytes()
   const bytes = isRewritten ? new TextEncoder().encode(carryInLinks(new TextDecoder().decode(received), ui)) : received
   const compressed = encoding === null ? null : await compress(bytes, encoding)
   if (encoding !== null && compressed !== null) headers.set('content-encoding', encoding)

@@ -11,7 +11,14 @@ import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
 import type { Failure } from './lib/failure.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
-import { createFactsReader, type FactsReader, PageCache, type SentPage, watchAnswers } from './lib/page-cache.ts'
+import {
+  type AnswerFacts,
+  createFactsReader,
+  type FactsReader,
+  PageCache,
+  type SentPage,
+  watchAnswers,
+} from './lib/page-cache.ts'
 import { createLocals, type PageOptions, queryOf, uiOf, wantsMarkdown } from './lib/page-locals.ts'
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
@@ -68,7 +75,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
 
   const site = { ...options, renderText: (text: TextToRender) => renderer.render(text) }
   const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) => renderPage(astro, path, request, reply, site)
-  const keeping = { cache: new PageCache(), readFacts: createFactsReader(options.client) }
+  const keeping = { cache: new PageCache(), readFacts: createFactsReader(options.client), factsOf: new WeakMap() }
   const addressPage = (path: string) => (request: AddressedRequest, reply: FastifyReply) =>
     answerAddress(astro, path, request, reply, site, keeping)
   app.get('/', page('/'))
@@ -180,7 +187,7 @@ async function answerAddress(
   request: AddressedRequest,
   reply: FastifyReply,
   options: RenderOptions,
-  { cache, readFacts }: { cache: PageCache; readFacts: FactsReader },
+  { cache, readFacts, factsOf }: { cache: PageCache; readFacts: FactsReader; factsOf: AnswerFacts },
 ): Promise<FastifyReply | undefined> {
   const read = readAddress(request.rawAddress ?? '', options.hosts)
   // Pages of requests with credentials are not cached.
@@ -205,10 +212,12 @@ async function answerAddress(
     reply.header('cache-control', 'no-store')
     return reply.headers(Object.fromEntries(kept.headers)).send(kept.bytes)
   }
-  const { client, isLasting } = watchAnswers(options.client)
+  const { client, areLasting, keep } = watchAnswers(options.client, facts, factsOf)
   const onRendered = async (page: SentPage) => {
     // The facts may have changed while the page was rendered from them.
-    if (facts !== null && isLasting() && (await readFacts(address, hasRefs, facts)) === facts) cache.set(key, facts, page)
+    if (facts === null || !areLasting() || (await readFacts(address, hasRefs, facts)) !== facts) return
+    cache.set(key, facts, page)
+    keep()
   }
   await renderPage(astro, path, request, reply, { ...options, client, onRendered: page => void onRendered(page).catch(() => {}) })
   return undefined

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Address, OwnerName } from '#core/address.ts'
 import { endOfTurn } from '#core/concurrency/end-of-turn.ts'
@@ -17,11 +17,12 @@ import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import type { RequestOrigin } from '../people/audit.ts'
-import type { Viewer } from '../people/viewer.ts'
+import { ANONYMOUS, type Viewer } from '../people/viewer.ts'
 import { type Admission, admit, originOf } from './admit.ts'
 import { type AnswerSource, type EntityTags, NotModified } from './entity-tag.ts'
 import { answerError, isInvalidBody } from './error-handler.ts'
 import { ANY_ADDRESS, declarePrefix, routeOf } from './raw-target.ts'
+import { TurnCalls } from './turn-calls.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -98,6 +99,7 @@ function registerEndpoint<Name extends EndpointName>(
   // Declared even if the deployment lacks the endpoint, so that every spelling of its paths is 404 and not a malformed URL.
   if (subject !== 'none') declarePrefix(app, url.slice(0, -`/${ANY_ADDRESS}`.length), { isBareAllowed: subject === 'owner' })
   if (handle === null) return
+  const answerOf = answering(name, handle, tags)
   app.route({
     method,
     url,
@@ -127,18 +129,8 @@ function registerEndpoint<Name extends EndpointName>(
       }, done)
     },
     handler: async (request, reply) => {
-      await endOfTurn()
-      const { subject, query, body, viewer } = request
-      const onSource = (source: AnswerSource) => tags.expect(request, name, source)
       try {
-        const answered = await handle({
-          subject,
-          query,
-          body: body ?? null,
-          viewer,
-          origin: originOf(request),
-          onSource,
-        } as Call<Name>)
+        const answered = await answerOf(request)
         if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
         if (endpoint.subject === 'address' && answered !== null && isReady(answered)) tags.answered(request, name, answered)
         else request.tagged = null
@@ -156,6 +148,43 @@ function registerEndpoint<Name extends EndpointName>(
       done(null, tagged !== null && isSerialised ? tags.tag(request, tagged, reply, payload) : payload)
     },
   })
+}
+
+type Answering<Name extends EndpointName> = (request: FastifyRequest) => Promise<AnswerOf<Name>>
+
+/** How an endpoint answers its requests: each by itself, but for those of one turn that ask for the same of an address. Decision 0105. */
+function answering<Name extends EndpointName>(
+  name: Name,
+  handle: NonNullable<Handlers[Name]>,
+  tags: EntityTags,
+): Answering<Name> {
+  const calls = new TurnCalls<{ answer: AnswerOf<Name>; source: AnswerSource | null }>()
+  const shared: Answering<Name> = async request => {
+    const { subject, query } = request
+    const { answer, source } = await calls.share(request.originalUrl, async () => {
+      let source: AnswerSource | null = null
+      const onSource = (made: AnswerSource) => {
+        source = made
+      }
+      const call = { subject, query, body: null, viewer: ANONYMOUS, onSource } as Call<Name>
+      return { answer: await handle(call), source }
+    })
+    if (source !== null) tags.expect(request, name, source)
+    return answer
+  }
+  const alone: Answering<Name> = async request => {
+    await endOfTurn()
+    const { subject, query, body, viewer } = request
+    const onSource = (source: AnswerSource) => tags.expect(request, name, source)
+    return handle({ subject, query, body: body ?? null, viewer, origin: originOf(request), onSource } as Call<Name>)
+  }
+  const mayShare = ENDPOINTS[name].subject === 'address'
+  return request => (mayShare && isForAnybody(request) ? shared : alone)(request)
+}
+
+/** Whether all who ask so are answered the same, and nobody has the answer already. */
+function isForAnybody({ method, viewer, headers }: FastifyRequest): boolean {
+  return method === 'GET' && viewer === ANONYMOUS && headers['if-none-match'] === undefined
 }
 
 /** Whether the answer, or the mount in it, waits for the index. */

@@ -1,5 +1,6 @@
 import type { AnswerOf, QueryInputOf } from '#core/contract/endpoints.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
+import type { TypedContext } from '#core/typed-address.ts'
 import { type Sentence, SentenceError, sentence } from '#core/words/sentence.ts'
 
 /** The endpoints that pins are made of. */
@@ -16,6 +17,12 @@ export interface Answers {
   pauseMs: number
   /** Questions at once. */
   atOnce: number
+}
+
+/** A service, and what addresses mean there that a person types. */
+export interface AnswersInContext {
+  answers: Answers
+  context: TypedContext
 }
 
 /** A question without an answer. */

@@ -1,7 +1,7 @@
 import { parseAddress } from '#core/address.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { saidOfOwnReading } from '#core/words/own-reading.ts'
 import type { Handlers } from '../http/endpoint.ts'
 import { OWN_PROCESS } from '../people/viewer.ts'
 import { type Answers, type PinEndpoint, UnansweredError } from './answers.ts'
@@ -18,12 +18,13 @@ export function ownAnswers(handlers: Pick<Handlers, PinEndpoint>, hosts: readonl
     async get(name, address, query) {
       const handle = handlers[name] as (call: object) => Promise<unknown>
       const { query: schema, answer } = ENDPOINTS[name]
+      const subject = parseAddress(address, hosts)
       try {
-        const call = { subject: parseAddress(address, hosts), query: schema.parse(query), body: null, viewer: OWN_PROCESS }
+        const call = { subject, query: schema.parse(query), body: null, viewer: OWN_PROCESS }
         return answer.parse(await handle(call)) as never
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
-        throw new UnansweredError(error.code, sentence('asTold', { reason: error }), { cause: error })
+        throw new UnansweredError(error.code, saidOfOwnReading(error, subject), { cause: error })
       }
     },
   }

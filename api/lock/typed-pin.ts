@@ -1,6 +1,6 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
-import { baseNameOf, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
-import { readTypedAddress, type TypedContext } from '#core/typed-address.ts'
+import { baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
+import { readTypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
 import { SentenceError, sentence } from '#core/words/sentence.ts'
 
 /** A text that names nothing to pin. */
@@ -8,7 +8,7 @@ export class NoAddressError extends SentenceError {}
 
 /**
  * The canonical addresses that a text may mean, to be tried in this order: where the URL of a branch does not say where its name ends, there
- * are several. A `SKILL.md` stands for its folder.
+ * are several. A `SKILL.md` stands for its folder, and the page of a skill or a folder for what it shows.
  *
  * @throws NoAddressError
  */
@@ -20,8 +20,16 @@ export function readTypedPin(text: string, context: TypedContext): string[] {
     throw new NoAddressError(sentence('ofText', { text: place, problem: typed.sentence }))
   }
   if (typed.other !== undefined) throw new NoAddressError(sentence('pageOfGithub', { text, page: typed.other }))
-  const readings = [typed, ...(typed.longerRefs ?? [])]
+  const readings = [shownOn(typed), ...(typed.longerRefs ?? [])]
   return readings.map(({ address, file }) => formatAddress(mountOf(address, file, text)))
+}
+
+/** The folder or the file that a page of this service shows, where its URL names one. */
+function shownOn(typed: TypedRepository): Pick<TypedRepository, 'address' | 'file'> {
+  const query = new URLSearchParams(typed.query)
+  const path = parseRepoPath(query.get('path') ?? '')
+  if (path === null || path === ROOT) return typed
+  return query.get('view') === 'browse' ? { address: atPath(typed.address, path) } : { address: typed.address, file: path }
 }
 
 function mountOf(address: Address, file: RepoPath | undefined, text: string): Address {

@@ -136,7 +136,7 @@ async function send(reply: FastifyReply, answer: Response, held: HeldJson): Prom
   if (answer.body === null) return reply.send()
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
   if (isStream) return reply.send(Readable.fromWeb(answer.body as ReadableStream))
-  return reply.send(Buffer.from(held.complete(await answer.text())))
+  return reply.send(held.complete(await answer.text()))
 }
 
 /** The repository that an argument names. @throws ServiceError `address.*` */

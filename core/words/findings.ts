@@ -40,7 +40,7 @@ export function sayIn(code: string, message: string, { findings, reasons }: Find
 const KEYS = Map.groupBy(Object.keys(FINDINGS) as (keyof typeof FINDINGS)[], key => key.split(':', 1)[0] ?? '')
 const REASON_KEYS = Object.keys(REASONS) as (keyof typeof REASONS)[]
 /** Values that are sentences of `REASONS`. */
-const PARTS = ['why', 'lines', 'characters']
+const PARTS = ['why', 'reason', 'lines', 'characters']
 
 function translateParts(values: Record<string, string>, reasons: typeof REASONS): Record<string, string> {
   return Object.fromEntries(

@@ -11,6 +11,7 @@ export const PROBLEMS: typeof ENGLISH = {
     '{folder} ist ein Bare-Repository oder ein Git-Verzeichnis und hat keine Dateien, die sich prüfen lassen: Nennen Sie einen Arbeitsordner',
   notInGit: '{folder} liegt in keinem Git-Arbeitsbaum, also gibt es nichts zu vergleichen',
   gitCannotList: 'Git kann die Dateien von {root} nicht auflisten: {reason}',
+  noRefNamed: '--from nennt keinen Commit: Nennen Sie einen Branch, ein Tag oder einen Commit, oder lassen Sie die Option weg',
   unknownRef: '{ref} ist in diesem Klon weder Branch noch Tag noch Commit: Holen Sie ihn zuerst, oder nennen Sie einen anderen',
   nothingCommitted: 'das Repository hat keinen Commit, mit dem sich vergleichen ließe',
   commitLacking: 'dem Klon fehlt der Commit {ref}: Setzen Sie fetch-depth: 0 bei actions/checkout',

@@ -10,6 +10,7 @@ export const PROBLEMS = {
   bareRepository: '{folder} is a bare repository or a git dir, which has no files to check: name a working folder',
   notInGit: '{folder} is not in a git work tree, so there is nothing to compare it with',
   gitCannotList: 'git cannot list the files of {root}: {reason}',
+  noRefNamed: '--from names no commit: name a branch, a tag or a commit, or leave the option out',
   unknownRef: '{ref} is no branch, tag or commit of this clone: fetch it first, or name another one',
   nothingCommitted: 'the repository has no commit to compare with',
   commitLacking: 'the clone lacks the commit {ref}: set fetch-depth: 0 at actions/checkout',

@@ -6,7 +6,7 @@ import { messageIn, sentence } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH, type Speech } from '#core/words/speech.ts'
 import { findBase } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
-import { WorktreeError } from '#infra/worktree/place.ts'
+import { findFormerWorktree, findWorktree, WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { compareRead, type DiffReport, readSide } from '../check/difference.ts'
 import { formatDifference } from '../check/difference-text.ts'
@@ -67,7 +67,8 @@ function wantedOf({ failOn }: DiffOptions): FailOn[] {
 
 /** @throws WorktreeError */
 async function readDifference(folder: string, options: DiffOptions): Promise<DiffReport> {
-  const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_WITH_FETCH_SECONDS })
+  const limits = { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_WITH_FETCH_SECONDS }
+  const worktree = await openWorktree(folder, limits, findFormerWorktree)
   try {
     const { gitDir, folder: path } = worktree.description
     if (gitDir === null) throw new WorktreeError(sentence('notInGit', { folder }))
@@ -79,7 +80,10 @@ async function readDifference(folder: string, options: DiffOptions): Promise<Dif
       const after = await readSide(worktree, repository, path)
       const digests = (file: string, sizeBytes: number) => worktree.digests(file, sizeBytes)
       const items = await withDigestsLike(before.items, after.items, digests)
-      return await compareRead(before, { ...after, items }, { from, to: { commit: null }, path })
+      const compared = await compareRead(before, { ...after, items }, { from, to: { commit: null }, path })
+      // A folder that is on neither side is misspelt.
+      if (compared.items.length === 0) await findWorktree(folder)
+      return compared
     } finally {
       await old.close()
     }

@@ -4,6 +4,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import { readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
+import { saidOfOwnReading } from '#core/words/own-reading.ts'
 import { messageIn, sentence, tell } from '#core/words/sentence.ts'
 import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
@@ -46,13 +47,13 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
   }
   try {
     const typed = readTypedAddress(rawAddress, { hosts: infra.hosts.map(host => host.segment), baseUrl: settings.baseUrl })
-    if (typed.kind === 'address') return await indexWith(infra, typed.address, speech)
-    return report(problemOf(typed, speech), EXIT_USAGE)
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    const refusal = refusals.length === 0 ? null : sentence('localNotServed', { reasons: refusals.join('; ') })
-    const message = refusal === null ? messageIn(error, speech) : tell(refusal, speech)
-    return report(`${error.code}: ${message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
+    if (typed.kind !== 'address') return report(problemOf(typed, speech), EXIT_USAGE)
+    return await indexWith(infra, typed.address, speech).catch(error => {
+      if (!(error instanceof ServiceError)) throw error
+      const refusal = refusals.length === 0 ? null : sentence('localNotServed', { reasons: refusals.join('; ') })
+      const message = tell(refusal ?? saidOfOwnReading(error, typed.address), speech)
+      return report(`${error.code}: ${message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
+    })
   } finally {
     await infra.close()
   }

@@ -18,6 +18,8 @@ export interface WorkerOptions {
   concurrency: number
   /** Aborted to stop the worker: it takes no new job, and releases jobs that do not end soon. */
   signal: AbortSignal
+  /** Milliseconds until the next poll, by the number of failures in a row. Default: `restAfter`. */
+  rest?(failures: number): number
 }
 
 /**
@@ -25,7 +27,7 @@ export interface WorkerOptions {
  * It takes a job only when the job can start without delay. Beside a job that has just started it prepares for the next one only if one waits:
  * the start of a process takes as long as a small job, which would share its processors with it. Decision 0087.
  */
-export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOptions): Worker {
+export function startWorker(deps: LeaseDeps, { concurrency, signal, rest: restOf = restAfter }: WorkerOptions): Worker {
   const { queue, runner, metrics, log } = deps
   const name = `${hostname()}:${process.pid}:${randomUUID()}`
   const running = new Set<Promise<void>>()
@@ -70,7 +72,7 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal }: WorkerOpti
 
   /** Waits for the next poll, or for `wake`, which is throttled to one poll in `MIN_POLL_MILLISECONDS`. */
   async function pause(): Promise<void> {
-    const restMilliseconds = restAfter(failures, Math.random())
+    const restMilliseconds = restOf(failures)
     await sleep(MIN_POLL_MILLISECONDS, undefined, { signal }).catch(() => {})
     const woken = failures === 0 ? [rest.signal] : []
     await sleep(restMilliseconds, undefined, { signal: AbortSignal.any([signal, ...woken]) }).catch(() => {})
@@ -118,7 +120,7 @@ const MIN_POLL_MILLISECONDS = 50
  *
  * @param jitter 0 to 1, so that workers that failed together do not poll together
  */
-export function restAfter(failures: number, jitter: number): number {
+export function restAfter(failures: number, jitter = Math.random()): number {
   const { first, max } = BACKOFF_MILLISECONDS
   const milliseconds = failures === 0 ? POLL_MILLISECONDS : Math.min(max, first * 2 ** (failures - 1))
   return Math.round(milliseconds * (0.75 + jitter / 2))

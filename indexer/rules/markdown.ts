@@ -1,6 +1,7 @@
 import MarkdownIt, { type Env, type Token } from 'markdown-it'
 import { MARKDOWN_CHARACTERS } from '#core/limits.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
+import { BlockState } from './block-tokens.ts'
 import { countLineBreaks } from './hidden-lines.ts'
 import { shortLine } from './short-line.ts'
 
@@ -64,6 +65,7 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
 
 /** Parses blocks only; `readMarkdown` parses the inline text of a block when it needs it. */
 const parser = new MarkdownIt('commonmark', { html: true })
+parser.block.State = BlockState
 parser.core.ruler.disable(['inline', 'text_join'])
 // Targets stay as written: nothing is rendered.
 parser.normalizeLink = url => url

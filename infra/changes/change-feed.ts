@@ -31,6 +31,8 @@ export interface ChangeFeedOptions<Change> {
   fallbacks?: Fallbacks
   /** Interval of the looks. Default: `LOOK_MS`. 0: only `look` looks. */
   lookMs?: number
+  /** A read that takes longer is given up, so that the next look does not wait for it. Default: `READ_MS`. */
+  readMs?: number
 }
 
 /** Follows the changes of all processes by their numbers, which count from 1 and are the same everywhere. */
@@ -45,7 +47,6 @@ export interface ChangeOrder<Change> {
 
 /** With the time to write a change, every process knows it within five seconds. An idle process costs a bucket 860,000 small reads a month. */
 export const LOOK_MS = 3_000
-/** A read that takes longer is given up, so that the next look does not wait for it. */
 const READ_MS = 2_000
 /** Changes that the entry holds. A process that was away for longer takes everything that it knows for outdated. */
 const KEPT = 200
@@ -165,9 +166,9 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
 
   async #readNew(): Promise<void> {
     if (this.#closing.signal.aborted) return
-    const { states, key } = this.#options
+    const { states, key, readMs = READ_MS } = this.#options
     try {
-      const stored = await withTimeout(states.read(key), READ_MS, () => {
+      const stored = await withTimeout(states.read(key), readMs, () => {
         throw new Error('the store answers too late')
       })
       const entry = stored === null ? EMPTY : readEntry(stored.value)

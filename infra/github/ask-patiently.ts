@@ -5,16 +5,20 @@ export interface PatientQuestion<Answer> {
   ask(): Promise<Answer>
   /** The trouble that passes by itself; `null`: to ask again is of no use. */
   passingTrouble(answer: Answer): Trouble | null
-  /** After this time nothing is asked again. */
-  patienceMs: number
+  patience: ReadPatience
   signal: AbortSignal
 }
 
-/** How long a job goes on asking while GitHub fails. A job that fails is repeated half a minute later at the earliest. */
-export const READ_PATIENCE_MS = 10_000
+/** How long a job goes on asking while GitHub fails. */
+export interface ReadPatience {
+  /** After this time nothing is asked again. */
+  withinMs: number
+  /** Mean delays before further questions. Also the number of answers that may fail. */
+  delaysMs: readonly number[]
+}
 
-/** Mean delays before further questions. Also the number of answers that may fail. */
-const DELAYS_MS = [200, 600, 1_500]
+/** A job that fails is repeated half a minute later at the earliest. */
+export const READ_PATIENCE: ReadPatience = { withinMs: 10_000, delaysMs: [200, 600, 1_500] }
 
 /**
  * Asks for a job, and again when GitHub fails in a way that passes: jobs ask several times, and one failed answer would fail the whole job.
@@ -23,11 +27,11 @@ const DELAYS_MS = [200, 600, 1_500]
 export async function askPatiently<Answer>({
   ask,
   passingTrouble,
-  patienceMs,
+  patience: { withinMs, delaysMs },
   signal,
 }: PatientQuestion<Answer>): Promise<Answer> {
-  const giveUpAt = performance.now() + patienceMs
-  for (const delayMs of DELAYS_MS) {
+  const giveUpAt = performance.now() + withinMs
+  for (const delayMs of delaysMs) {
     const answer = await ask()
     const trouble = signal.aborted ? null : passingTrouble(answer)
     if (trouble === null) return answer

@@ -24,7 +24,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { apiVersion, createGitHubApi, type GitHubApi } from './api.ts'
 import type { GitHubApp } from './app.ts'
 import { createAppTokens, type RepositoryTokens } from './app-tokens.ts'
-import { askPatiently, READ_PATIENCE_MS } from './ask-patiently.ts'
+import { askPatiently, READ_PATIENCE, type ReadPatience } from './ask-patiently.ts'
 import { createAvatars } from './avatars.ts'
 import { createBlockedRepositories } from './blocked.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
@@ -80,7 +80,7 @@ export interface HostTimeouts {
   /** A request that fails sooner than this is retried once. */
   retryWithinMs?: number
   /** How long a job goes on asking a host that fails. */
-  readPatienceMs?: number
+  readPatience?: ReadPatience
 }
 
 /** Timeout of one answer: a visitor waits for two, six seconds at most. */
@@ -119,7 +119,7 @@ class GitHubHost implements GitHost {
   readonly #listRefs: (repository: HostRepository) => Promise<HostAnswer<HostRefs>>
   readonly #histories: PathHistories
   readonly #reading: Reading
-  readonly #readPatienceMs: number
+  readonly #readPatience: ReadPatience
   readonly #closing = new AbortController()
 
   constructor({ url, token, clock, hasGit, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
@@ -138,7 +138,7 @@ class GitHubHost implements GitHost {
       clock,
       closing,
       patienceMs: PATIENCE_MS,
-      readPatienceMs: READ_PATIENCE_MS,
+      readPatience: READ_PATIENCE,
       ...timeouts,
       url,
       shared,
@@ -160,7 +160,7 @@ class GitHubHost implements GitHost {
     this.#private = this.tokens && createPrivateRepositories({ ...access, tokens: this.tokens })
     this.#api = api
     this.#credential = credential
-    this.#readPatienceMs = common.readPatienceMs
+    this.#readPatience = common.readPatience
     this.#repositories = repositories
     this.#refs = refs
     this.#askTip = repository => tips.tip(repository, api.maySeePrivate && !isEnterprise)
@@ -284,7 +284,7 @@ class GitHubHost implements GitHost {
     const shown = await askPatiently({
       ask: async () => this.#repositories.look(repository),
       passingTrouble: answer => (answer.status === 'unavailable' || answer.status === 'rate_limited' ? answer : null),
-      patienceMs: this.#readPatienceMs,
+      patience: this.#readPatience,
       signal: this.#closing.signal,
     })
     if (shown.status === 'ok' && shown.value.id === repository.id && shown.value.visibility === 'public') return

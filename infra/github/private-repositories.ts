@@ -13,6 +13,7 @@ import type {
 } from '#core/ports/git-host.ts'
 import type { CachedAnswer } from './answer-cache.ts'
 import { type Trouble, UNAVAILABLE } from './answers.ts'
+import type { ReadPatience } from './ask-patiently.ts'
 import { describeRepository } from './described.ts'
 import { createPathHistories, type PathHistories } from './path-history.ts'
 import { createPins, type Pins } from './pins.ts'
@@ -26,7 +27,7 @@ import type { HostChange } from './webhook.ts'
 export interface PrivateRepositoriesOptions extends PrivateAccessOptions {
   hasGit: boolean
   patienceMs: number
-  readPatienceMs: number
+  readPatience: ReadPatience
 }
 
 /**

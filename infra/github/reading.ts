@@ -12,7 +12,7 @@ import type { Remote } from '#infra/git/upload-pack.ts'
 import { passingGitTrouble, readGitFailure } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { openArchiveReader } from './archive-reader.ts'
-import { askPatiently } from './ask-patiently.ts'
+import { askPatiently, type ReadPatience } from './ask-patiently.ts'
 import { describeRepository, readSizes } from './described.ts'
 import type { GitRemotes } from './git-remotes.ts'
 
@@ -25,8 +25,7 @@ export interface ReadingOptions {
   hasGit: boolean
   /** Aborts everything under way. */
   closing: AbortSignal
-  /** See `READ_PATIENCE_MS`. */
-  readPatienceMs: number
+  readPatience: ReadPatience
 }
 
 /** Opens repositories at a commit. */
@@ -101,7 +100,7 @@ class GitHubReading implements Reading {
     question: (remote: Remote) => Promise<Value>,
     signal: AbortSignal,
   ): Promise<Value> {
-    const { remotes, readPatienceMs } = this.#options
+    const { remotes, readPatience } = this.#options
     const answer = await askPatiently({
       ask: () =>
         remotes.ask(repository, question).then(
@@ -109,7 +108,7 @@ class GitHubReading implements Reading {
           (error: unknown) => ({ error }),
         ),
       passingTrouble: answer => ('error' in answer ? passingGitTrouble(answer.error) : null),
-      patienceMs: readPatienceMs,
+      patience: readPatience,
       signal,
     })
     if ('error' in answer) throw answer.error

@@ -28,6 +28,7 @@ const DEFAULT_BRANCHES = [
  */
 export async function findBase(gitDir: string, ref: string | null): Promise<Base> {
   if (ref !== null) {
+    if (ref.trim() === '') throw new WorktreeError(sentence('noRefNamed'))
     const commit = await commitOf(gitDir, ref)
     if (commit !== null) return { ref, commit }
     throw new WorktreeError(sentence('unknownRef', { ref }))

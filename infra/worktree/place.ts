@@ -33,6 +33,30 @@ export async function findWorktree(folder: string): Promise<WorktreePlace> {
   }
 }
 
+/**
+ * The place of a folder that may have been deleted from its git work tree. It is that of the nearest folder above it which is still there.
+ *
+ * @throws WorktreeError
+ */
+export async function findFormerWorktree(folder: string): Promise<WorktreePlace> {
+  const there = await nearestThere(folder)
+  if (there === folder) return await findWorktree(folder)
+  const place = await findWorktree(there)
+  if (place.gitDir === null) throw new WorktreeError(sentence('folderMissing', { folder }))
+  return { ...place, folder: pathBelow(place.root, join(await realpath(there), relative(there, resolve(folder)))) }
+}
+
+/** The folder, or the nearest one above it that exists. */
+async function nearestThere(folder: string): Promise<string> {
+  for (let path = folder; ; path = dirname(resolve(path))) {
+    const isThere = await lstat(path).then(
+      () => true,
+      cause => cause.code !== 'ENOENT' && cause.code !== 'ENOTDIR',
+    )
+    if (isThere) return path
+  }
+}
+
 async function requireFolder(folder: string): Promise<string> {
   try {
     const real = await realpath(folder)

@@ -36,10 +36,15 @@ export interface UnseenFiles {
 /**
  * Opens the work tree that contains `folder`, or the folder itself outside git. The time limit starts once it is found.
  *
+ * @param find `findFormerWorktree` for a folder that may have been deleted
  * @throws WorktreeError when it cannot be read as a working folder
  */
-export async function openWorktree(folder: string, limits: Pick<ReadLimits, 'treeEntries' | 'seconds'>): Promise<Worktree> {
-  return new WorktreeReader(await findWorktree(folder), limits)
+export async function openWorktree(
+  folder: string,
+  limits: Pick<ReadLimits, 'treeEntries' | 'seconds'>,
+  find = findWorktree,
+): Promise<Worktree> {
+  return new WorktreeReader(await find(folder), limits)
 }
 
 interface KnownFile {

@@ -62,13 +62,14 @@ export type PageContent =
 export type AddressPage =
   /** A redirect to `location`: the host spells or names the repository differently, or the address names an account. */
   | { kind: 'moved'; location: string }
-  /** `fileHref`: the page of the file, when the address names a file. `isUnknownView`: the address itself may well be shown. */
+  /** The address names a file, which is at `location`: a branch may have a folder there tomorrow. */
+  | { kind: 'file'; location: string }
+  /** `isUnknownView`: the address itself may well be shown. */
   | {
       kind: 'problem'
       status: number
       error: ApiError
       asked?: Address
-      fileHref?: string | undefined
       isUnknownView?: true
     }
   | {
@@ -120,7 +121,8 @@ export async function loadAddressPage(
   if (!mount.ok) {
     const { status, error } = mount
     const fileHref = error.code === 'mount.path_not_found' ? await findFile(client, asked.address) : undefined
-    return { kind: 'problem', status, error, asked: asked.address, fileHref }
+    if (fileHref !== undefined) return { kind: 'file', location: fileHref }
+    return { kind: 'problem', status, error, asked: asked.address }
   }
 
   const address = parseAddress(mount.answer.address, hosts)

@@ -28,6 +28,8 @@ export interface ApiClient {
    * @throws Error when the API cannot be reached or breaks its contract
    */
   get<Name extends ReadingName>(name: Name, subject: string, query: QueryInputOf<Name>): Promise<ApiResult<Name>>
+  /** The last answer, while it is kept. Whether it is still the same, it does not say. */
+  last<Name extends ReadingName>(name: Name, subject: string, query: QueryInputOf<Name>): AnswerOf<Name> | null
   /**
    * The HTTP status of an answer, and a tag that is equal exactly when the answer is.
    *
@@ -79,6 +81,8 @@ function clientOf(transport: ApiTransport, credentials: Credentials, kept: LRUCa
       if (etag) kept?.set(url, { etag, answer, sizeBytes: BYTES_PER_CHARACTER * (url.length + body.length) })
       return { ok: true, status, answer }
     },
+    last: (name, subject, query) =>
+      (kept?.peek(endpointUrl(name, subject, query))?.answer ?? null) as AnswerOf<typeof name> | null,
     async getTag(name, subject, query, known) {
       const url = endpointUrl(name, subject, query)
       const having = known?.startsWith('"') ? known : kept?.peek(url)?.etag

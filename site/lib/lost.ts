@@ -4,7 +4,7 @@ import { baseNameOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
-import { findNearestFolder } from './nearest-folder.ts'
+import { findNearestFolder, type NearestFolder } from './nearest-folder.ts'
 import { findNearRefs } from './refs.ts'
 
 /** What does not exist, by the code of the error. */
@@ -110,7 +110,8 @@ async function loadLostPath(client: ApiClient, address: Address, kind: 'path' | 
   const found = partsOf(address)
   if (next !== null && next.folder !== ROOT)
     found.push({ kind: 'folder', name: next.folder, href: pageHref(mount, 'browse', { path: next.folder }) })
-  const near = (next?.near ?? []).map(entry => nearEntry(mount, entry))
+  const whole = next === null ? null : await findWholePath(client, mount, next)
+  const near = [...(whole === null ? [] : [whole]), ...(next?.near ?? []).map(entry => nearEntry(mount, entry))]
   return {
     kind,
     named: address,
@@ -120,6 +121,18 @@ async function loadLostPath(client: ApiClient, address: Address, kind: 'path' | 
     folder: next === null || next.near[0]?.path === asked ? null : next.folder,
     near: near.length > 0 || kind !== 'skill' ? near : await findNearSkills(client, mount, next?.missing ?? asked),
   }
+}
+
+/** The path as it was asked for, with the nearest name in place of the one that does not exist. */
+async function findWholePath(client: ApiClient, mount: Address, { near, rest }: NearestFolder): Promise<NearName | null> {
+  const [nearest] = near
+  if (nearest?.kind !== 'directory' || rest === '') return null
+  const path = `${nearest.path}/${rest}` as RepoPath
+  const name = `${baseNameOf(nearest.path as RepoPath)}/${rest}`
+  const file = await client.get('files', formatAddress(mount), { path, limit: '1' })
+  if (file.ok) return { name, href: contentHref(mount, path) }
+  const folder = await client.get('browse', formatAddress(mount), { path, limit: '1' })
+  return folder.ok && folder.answer.status === 'ready' ? { name, href: pageHref(atPath(mount, path), 'overview') } : null
 }
 
 /** Skills that a search for the name finds: their folder may be elsewhere. */

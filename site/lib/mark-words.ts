@@ -11,7 +11,7 @@ export function wordsOf(query: string): string[] {
 }
 
 /** `markHidden`, with a `mark` around each word that begins with one of the words. Scripts without spaces are marked within words. */
-export function markWords(text: string, words: readonly string[]): string {
+export function markWords(text: string, words: readonly string[] = []): string {
   if (words.length === 0) return markHidden(text)
   const pattern = new RegExp(`((?<![\\p{Script=Latin}\\p{N}])(?:${words.join('|')})\\p{Script=Latin}*)`, 'giu')
   return text

@@ -1,6 +1,7 @@
 const NEAR = 5
 /** Longer names are compared with no other: the cost grows with the square. */
 const NAME_CHARACTERS = 100
+const PART_CHARACTERS = 3
 
 /** Names that differ from another by a few letters, by their case, or by more words; the nearest first. */
 export function nearNames(names: readonly string[], name: string): string[] {
@@ -9,13 +10,18 @@ export function nearNames(names: readonly string[], name: string): string[] {
   const scored = names.flatMap(candidate => {
     const found = fold(candidate)
     if (found === '' || found.length > NAME_CHARACTERS) return []
-    const distance = found === wanted ? 0 : found.includes(wanted) || wanted.includes(found) ? 0.5 : editDistance(found, wanted)
-    return distance <= Math.max(1, wanted.length / 4) ? [{ candidate, distance }] : []
+    const distance = found === wanted ? 0 : isPartOf(found, wanted) || isPartOf(wanted, found) ? 0.5 : editDistance(found, wanted)
+    return distance < wanted.length && distance <= Math.max(1, wanted.length / 4) ? [{ candidate, distance }] : []
   })
   return scored
     .sort((left, right) => left.distance - right.distance)
     .slice(0, NEAR)
     .map(({ candidate }) => candidate)
+}
+
+/** A letter or two are a part of very many names. */
+function isPartOf(name: string, part: string): boolean {
+  return part.length >= PART_CHARACTERS && name.includes(part)
 }
 
 /** Lower case, without the extension and what separates words. */

@@ -5,11 +5,13 @@ import type { ApiClient } from './api-client.ts'
 import { nearNames } from './near-names.ts'
 
 /** The folder where a path stops leading to anything, and what a visitor may have meant. */
-interface NearestFolder {
+export interface NearestFolder {
   /** The nearest folder above the path that exists. */
   folder: RepoPath
   /** The first segment of the path that does not exist. */
   missing: string
+  /** What follows that segment. */
+  rest: string
   /** Entries of the folder with a similar name, best first. */
   near: BrowseEntry[]
 }
@@ -32,7 +34,7 @@ export async function findNearestFolder(client: ApiClient, address: Address, pat
     const page = await readFolder(client, address, folder)
     if (page !== null) {
       const missing = baseNameOf(below)
-      return { folder, missing, near: findNear(page.entries, missing) }
+      return { folder, missing, rest: lost.slice(below.length + 1), near: findNear(page.entries, missing) }
     }
     below = folder
   }

@@ -83,17 +83,40 @@ async function readFacts(client: ApiClient, address: string, hasRefs: boolean, k
   return refs.status === 200 ? `${mount.tag} ${refs.tag}` : null
 }
 
-/** A client that notes whether every answer was one that stays the same at its commit. */
-export function watchAnswers(client: ApiClient): { client: ApiClient; isLasting(): boolean } {
-  let isLasting = true
+/** Of answers that pages were rendered from: the facts of their mount, as they were before and after. */
+export type AnswerFacts = WeakMap<object, string>
+
+/** The client of one page, and what its answers were. */
+interface WatchedAnswers {
+  client: ApiClient
+  /** Whether every answer was one that stays the same at its commit. */
+  areLasting(): boolean
+  /** Notes that the facts are still the same, so that another page of them need not ask for the same answers. */
+  keep(): void
+}
+
+/** @param facts of the mount of the page; `null` when it has none */
+export function watchAnswers(client: ApiClient, facts: string | null, factsOf: AnswerFacts): WatchedAnswers {
+  let areLasting = true
+  const answers: object[] = []
   const watched: ApiClient = {
+    last: client.last.bind(client),
     getTag: client.getTag.bind(client),
     as: client.as.bind(client),
     async get(name, subject, query) {
+      const last = facts === null ? null : client.last(name, subject, query)
+      if (last !== null && factsOf.get(last) === facts) return { ok: true, status: 200, answer: last }
       const result = await client.get(name, subject, query)
-      if (!result.ok || ('status' in result.answer && result.answer.status !== 'ready')) isLasting = false
+      if (result.ok) answers.push(result.answer)
+      if (!result.ok || ('status' in result.answer && result.answer.status !== 'ready')) areLasting = false
       return result
     },
   }
-  return { client: watched, isLasting: () => isLasting }
+  return {
+    client: watched,
+    areLasting: () => areLasting,
+    keep: () => {
+      if (facts !== null) for (const answer of answers) factsOf.set(answer, facts)
+    },
+  }
 }

@@ -10,8 +10,8 @@ export interface Snippet {
   place: string
   language: 'sh' | 'json' | 'toml' | 'text'
   code: string
-  /** What is installed: the whole address, or the folder of the skill alone. */
-  reach: 'address' | 'skill'
+  /** What an agent gets by it: the whole address, or the skill alone. */
+  reach: 'address' | 'skill' | null
 }
 
 /**
@@ -57,11 +57,22 @@ export function snippetsFor(
     { client: say.otherClient, place: isPrivate ? say.httpWithToken : say.http, language: 'text', code: server },
     { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + folder)}` },
     { client: 'REST', place: say.run, language: 'sh', code: `curl ${isPrivate ? WITH_TOKEN : ''}${quote(request)}` },
+    {
+      client: say.lock,
+      place: say.runMountglass,
+      language: 'sh',
+      code: `mountglass pin --service ${quote(baseUrl)} ${quote(folder)}`,
+    },
     { client: say.badge, place: say.inReadme, language: 'text', code: badge(baseUrl, path) },
   ]
   const ofSkill = skillPath === undefined ? [] : [say.files, 'REST']
-  const usable = isPrivate ? snippets.filter(({ client }) => client !== say.files && client !== say.badge) : snippets
-  return usable.map(snippet => ({ ...snippet, reach: ofSkill.includes(snippet.client) ? 'skill' : 'address' }))
+  const usable = isPrivate ? snippets.filter(({ client }) => ![say.files, say.lock, say.badge].includes(client)) : snippets
+  return usable.map(snippet => ({ ...snippet, reach: reachOf(snippet.client) }))
+
+  function reachOf(client: string): Snippet['reach'] {
+    if (client === say.lock || client === say.badge) return null
+    return ofSkill.includes(client) ? 'skill' : 'address'
+  }
 }
 
 const WITH_TOKEN = '-H "Authorization: Bearer $TOKEN" '

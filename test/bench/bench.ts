@@ -25,6 +25,7 @@ import { measureParsing } from './parsing.ts'
 import { measurePictures } from './pictures.ts'
 import { measurePrivate } from './private.ts'
 import { measureQuota } from './quota.ts'
+import { measureReady } from './ready.ts'
 import { type BenchRepository, makeRepositories } from './repositories.ts'
 import { measureSearch } from './search.ts'
 import { measureStore } from './store.ts'
@@ -32,13 +33,15 @@ import { measureStore } from './store.ts'
 /**
  * Prints what indexing, searching and reading cost on this machine. Not a test: nothing is asserted, ratios against git say more than
  * seconds. `--only <part>` for one part, again for another; `--million` builds a search over a million items, too, which takes minutes;
- * `--attack <name>` is one attack of the fairness part instead of all, such as `--attack "made-up names"`.
+ * `--attack <name>` is one attack of the fairness part instead of all, such as `--attack "made-up names"`; `--repository <name>` is one
+ * repository of the part `ready` instead of all, such as `--repository superpowers`.
  */
 const RUNS = 3
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     attack: { type: 'string', multiple: true },
+    repository: { type: 'string', multiple: true },
     million: { type: 'boolean', default: false },
   },
 })
@@ -65,6 +68,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
     printTable('Hostile inputs, the slowest first', measureHostile())
   },
   jobs: async () => measureJobs(root, await madeRepositories()),
+  ready: async () => measureReady(root, await makeRepositories(root, options.repository)),
   github: async () => measureGitHub(root, await madeRepositories()),
   search: () => measureSearch(join(root, 'search')),
   service: async () => measureService(await madeRepositories()),

@@ -1,16 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { join } from 'node:path'
+import { LightClient } from './light-client.ts'
 import { median, printTable } from './measure.ts'
 
 /** Until the sources are compiled and the caches are filled, every request takes longer. */
-const WARM_ROUNDS = 4
+const WARM_ROUNDS = 6
 const ROUNDS = 7
-const REQUESTS = 1_600
+const REQUESTS = 3_000
+/** As many as keep the process that serves from waiting for the client. */
 const CONNECTIONS = 32
 /** Of these, each is alone: nothing is shared by requests that arrive together. */
-const LONE_REQUESTS = 400
+const LONE_REQUESTS = 500
 /** A 304 takes less than this share of the time of the whole answer. */
 const TARGET = 0.5
 
@@ -25,9 +26,9 @@ export async function measureConditional(): Promise<void> {
 
 async function measureHost(host: string, what: string): Promise<void> {
   const server = fork(join(import.meta.dirname, 'conditional-once.ts'), [host])
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  const [{ origin, address }] = (await once(server, 'message')) as [{ origin: string; address: string }]
+  const client = await LightClient.open(origin, CONNECTIONS)
   try {
-    const [{ origin, address }] = (await once(server, 'message')) as [{ origin: string; address: string }]
     const skill = 'skills/topic-0/skill-0/SKILL.md'
     const rows: Record<string, string | number>[] = []
     for (const path of [
@@ -38,25 +39,19 @@ async function measureHost(host: string, what: string): Promise<void> {
       `/api/v1/files${address}?path=docs/topic-4/page-4.md`,
       `/api/v1/changes${address}?from=main&skill=${skill}`,
     ]) {
-      const { status, headers } = await ask(agent, `${origin}${path}`)
-      if (status !== 200 || headers.etag === undefined) throw new Error(`${path} answered ${status}`)
-      const costOf = (having: Record<string, string>, expected: number, load: Load) =>
-        costOfRequests(server, load, async () => {
-          const answer = await ask(agent, `${origin}${path}`, having)
-          if (answer.status !== expected) throw new Error(`${path} answered ${answer.status}`)
-        })
-      const etag = headers.etag
+      const { headers } = await fetch(`${origin}${path}`)
+      const etag = headers.get('etag')
+      if (etag === null) throw new Error(`${path} has no tag`)
       const measure = async (load: Load, warmRounds: number) => {
-        const rounds: { whole: number; unchanged: number }[] = []
+        const rounds: Round[] = []
         for (let round = 0; round < ROUNDS + warmRounds; round++) {
-          const whole = await costOf({}, 200, load)
-          const unchanged = await costOf({ 'if-none-match': etag }, 304, load)
+          const whole = await costOf(server, load, () => client.ask(path, { having: {}, status: 200, ...load }))
+          const having = { 'if-none-match': etag }
+          const unchanged = await costOf(server, load, () => client.ask(path, { having, status: 304, ...load }))
           if (round >= warmRounds) rounds.push({ whole, unchanged })
         }
         return rounds
       }
-      const shareOf = (rounds: { whole: number; unchanged: number }[]) =>
-        median(rounds.map(({ whole, unchanged }) => unchanged / whole))
       const rounds = await measure({ requests: REQUESTS, connections: CONNECTIONS }, WARM_ROUNDS)
       const lone = await measure({ requests: LONE_REQUESTS, connections: 1 }, 0)
       const share = shareOf(rounds)
@@ -71,10 +66,20 @@ async function measureHost(host: string, what: string): Promise<void> {
     }
     printTable(`Answers and 304s ${what} (CPU of a request in the process that serves, median of ${ROUNDS} rounds)`, rows)
   } finally {
-    agent.destroy()
+    client.close()
     server.disconnect()
     await once(server, 'exit')
   }
+}
+
+/** Microseconds of the processor that a request takes in the process that serves. */
+interface Round {
+  whole: number
+  unchanged: number
+}
+
+function shareOf(rounds: readonly Round[]): number {
+  return median(rounds.map(({ whole, unchanged }) => unchanged / whole))
 }
 
 interface Load {
@@ -83,13 +88,9 @@ interface Load {
 }
 
 /** Microseconds of the processor that one of many requests takes in the process that serves. */
-async function costOfRequests(server: ChildProcess, { requests, connections }: Load, ask: () => Promise<void>): Promise<number> {
+async function costOf(server: ChildProcess, { requests }: Load, ask: () => Promise<void>): Promise<number> {
   const before = await usedBy(server)
-  let left = requests
-  const askInTurn = async () => {
-    while (left-- > 0) await ask()
-  }
-  await Promise.all(Array.from({ length: connections }, askInTurn))
+  await ask()
   return ((await usedBy(server)) - before) / requests
 }
 
@@ -97,19 +98,4 @@ async function usedBy(server: ChildProcess): Promise<number> {
   server.send('used')
   const [microseconds] = (await once(server, 'message')) as [number]
   return microseconds
-}
-
-function ask(
-  agent: Agent,
-  url: string,
-  headers: Record<string, string> = {},
-): Promise<{ status: number | undefined; headers: IncomingHttpHeaders }> {
-  return new Promise((resolve, reject) => {
-    const asked = request(url, { agent, headers }, answer => {
-      answer.resume().once('end', () => resolve({ status: answer.statusCode, headers: answer.headers }))
-      answer.once('error', reject)
-    })
-    asked.once('error', reject)
-    asked.end()
-  })
 }

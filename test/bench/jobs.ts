@@ -6,7 +6,6 @@ import { heapArguments } from '#indexer/pipeline/heap.ts'
 import { marked } from './github-figures.ts'
 import type { JobCost } from './job-once.ts'
 import { median, printTable } from './measure.ts'
-import { measureReady } from './ready.ts'
 import { type BenchRepository, commitFiles, otherWords } from './repositories.ts'
 
 const RUNS = 3
@@ -18,12 +17,11 @@ const TARGET_SHARE = 0.2
 
 const run = promisify(execFile)
 
-/** Prints what the next commit costs beside the first one, and how long a cold address takes beside `git clone`. */
+/** Prints what the next commit costs beside the first one. */
 export async function measureJobs(root: string, repositories: readonly BenchRepository[]): Promise<void> {
   const rows: Record<string, string | number>[] = []
   for (const repository of repositories) rows.push(await measureNext(root, repository))
   printTable('A commit that changes every hundredth text, after the first one (processor time with git; median of 3)', rows)
-  await measureReady(root, repositories)
 }
 
 async function measureNext(root: string, repository: BenchRepository) {

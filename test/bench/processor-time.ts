@@ -14,6 +14,12 @@ export function mainThreadTime(pid: number): ThreadTime {
   return { ran: ran / NANOSECONDS, queued: queued / NANOSECONDS }
 }
 
+/** Milliseconds for which all threads of a process had a processor so far. */
+export function allThreadsRan(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  return threads.reduce((sum, thread) => sum + (readNumbers(`/proc/${pid}/task/${thread}/schedstat`)[0] ?? 0), 0) / NANOSECONDS
+}
+
 /** What a service and the processes below it used so far. */
 export interface ServiceTime {
   main: ThreadTime

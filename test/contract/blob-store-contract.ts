@@ -143,13 +143,14 @@ export function blobStoreContract({ open }: StoreDriver<BlobStore>): void {
     const prefixes = [...ORDERED_KEYS, '', 'a/', 'a/b/', 'a/b/c/', 'b', 'b/', 'c', 'c/', 'a/b/c/d/e', 'b/x', '.']
     for (const prefix of prefixes) {
       expect(await store.list(prefix)).toEqual(ORDERED_KEYS.filter(key => key.startsWith(prefix)))
-      for (const after of starts) {
+      const lists = async (after: string) => {
         const expected = ORDERED_KEYS.filter(
           key => key.startsWith(prefix) && Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0,
         )
         expect(await store.list(prefix, { after }), `${prefix} after ${after}`).toEqual(expected)
         expect(await store.list(prefix, { after, limit: 2 })).toEqual(expected.slice(0, 2))
       }
+      await Promise.all(starts.map(lists))
     }
   })
 

@@ -67,7 +67,7 @@ export async function openDriverScene(driver: GitHostDriver): Promise<DriverScen
 }
 
 /** What fails here stays as it is, so nothing is asked again. */
-const UNREPEATED = { ...PATIENT, readPatienceMs: 0 }
+const UNREPEATED = { ...PATIENT, readPatience: { withinMs: 0, delaysMs: [] } }
 
 /** The driver over the stand-in, with the stand-in's clock. */
 export function openGitHubHostAt(

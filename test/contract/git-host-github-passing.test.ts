@@ -8,10 +8,12 @@ import { openGitHubHostScene } from './git-host-github-scene.ts'
 const scene = await openGitHubHostScene()
 const { github, create, open } = scene
 let host: GitHost
+/** Asks again as often as usual, and at once. */
+const AT_ONCE = { ...PATIENT, readPatience: { withinMs: 60_000, delaysMs: [1, 1, 1] } }
 
 beforeEach(async () => {
   await scene.begin()
-  host = await open({ timeouts: PATIENT })
+  host = await open({ timeouts: AT_ONCE })
   github.limits.set('anonymous', 1_000_000)
 })
 afterEach(scene.end)
@@ -55,9 +57,13 @@ describe('a job that reads while git', () => {
   ])('asks for a pause with %i asks again after it, and not before', async (status, body) => {
     const fault = { status, body, headers: { ...PLAIN, 'retry-after': '2' }, match: { host: 'web' } } as const
     github.clock.stopAt(Date.now())
-    const reading = read(() => github.faults.add(fault))
+    let isFailing = false
+    const reading = read(() => {
+      github.faults.add(fault)
+      isFailing = true
+    })
     // The other requests of this process wait for the same pause, once the answer has arrived.
-    await until(async () => asked() > 0 && (await host.tip(await describeAt(host, await create()))).status !== 'ok')
+    await until(async () => isFailing && asked() > 0 && (await host.tip(await describeAt(host, await create()))).status !== 'ok')
     const before = asked()
     github.clock.advance(3)
     expect(await reading).toBe('skill')
@@ -87,7 +93,7 @@ describe('a job that reads while git', () => {
 })
 
 test('a job with a token that sees private repositories asks again whether the repository is public', async () => {
-  const at = await open({ token: github.personalToken(github.user('reader'), ['repo']), timeouts: PATIENT })
+  const at = await open({ token: github.personalToken(github.user('reader'), ['repo']), timeouts: AT_ONCE })
   const fault = { status: 502, html: true, times: 2, match: { host: 'web' } } as const
   expect(await read(() => github.faults.add(fault), at)).toBe('skill')
 })

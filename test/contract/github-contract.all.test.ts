@@ -4,6 +4,7 @@ import { afterAll, afterEach, expect, test } from 'vitest'
 import type { Fault } from '#test/support/fake-github/faults.ts'
 import { PROBES } from '#test/support/github-contract/probes.ts'
 import { type ProbedHost, type ProbeResult, runProbes } from '#test/support/github-contract/run.ts'
+import { programEnvironment } from '#test/support/program-environment.ts'
 import { openGitHubScene } from './fake-github-scene.ts'
 
 const MAIN = fileURLToPath(new URL('../support/github-contract/main.ts', import.meta.url))
@@ -65,7 +66,7 @@ test.each([
 /** The program, as somebody starts it. */
 async function run(args: readonly string[], env: Record<string, string> = {}) {
   const settings = { MOUNTGLASS_GITHUB_URL: host.url, MOUNTGLASS_GITHUB_API_URL: host.apiUrl, ...env }
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH ?? '', ...settings } })
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...programEnvironment(), ...settings } })
   const texts = { output: '', said: '' }
   child.stdout.on('data', chunk => (texts.output += String(chunk)))
   child.stderr.on('data', chunk => (texts.said += String(chunk)))

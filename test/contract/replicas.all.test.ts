@@ -10,7 +10,7 @@ const RUNS: readonly { place: PlaceKind; share: number }[] = [
   { place: 's3 + postgres', share: 0 },
   { place: 's3 + postgres', share: 0.2 },
 ]
-const REPLICAS = { replicas: 3, repositories: 6, seconds: 15, lost: 0, seed: 1 }
+const REPLICAS = { replicas: 3, repositories: 6, seconds: 8, pushSeconds: 1, lost: 0, seed: 1 }
 
 describe('three replicas, with webhooks that come to one of them, twice, late or out of order', () => {
   test.for(RUNS.filter(({ place }) => SERVERS_OF[place].every(hasServer)))(

@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest'
+import { runCommand, startCommand } from '#test/support/command.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { startService } from '#test/support/service.ts'
 
@@ -28,24 +29,14 @@ afterAll(async () => {
   await rm(store, { recursive: true, force: true })
 })
 
-function run(args: string[], env: Record<string, string> = {}) {
-  const settings = {
-    PATH: process.env.PATH,
-    MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
-    MOUNTGLASS_STORE: `disk:${store}`,
-    ...env,
-  }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
-    env: settings,
-    encoding: 'utf8',
-    timeout: 240_000,
-  })
-  return { status, stdout, stderr }
-}
+const where = (env: Record<string, string> = {}) => ({
+  env: { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_STORE: `disk:${store}`, ...env },
+})
+const run = (args: string[], env?: Record<string, string>) => runCommand(args, where(env))
 
 describe('mountglass index', () => {
   test('indexes an address, a line a stage, and says what there is', async () => {
-    const { status, stderr } = run(['index', '/local/acme/tools'])
+    const { status, stderr } = startCommand(['index', '/local/acme/tools'], where())
     expect(status).toBe(0)
     const lines = stderr.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^\/local\/acme\/tools at [0-9a-f]{40}$/)
@@ -56,7 +47,7 @@ describe('mountglass index', () => {
 
   test('what is indexed already is left as it is, and a service without an indexer answers it', async () => {
     for (const address of ['local/acme/tools@main/docs', 'http://127.0.0.1:4321/local/acme/tools/?view=browse']) {
-      expect(run(['index', address])).toMatchObject({ status: 0, stderr: expect.stringContaining('already indexed') })
+      expect(await run(['index', address])).toMatchObject({ status: 0, stderr: expect.stringContaining('already indexed') })
     }
     const service = await startService({
       MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
@@ -76,12 +67,17 @@ describe('mountglass index', () => {
     ['an address that is none', ['index', '/local/acme'], {}, 'address.incomplete: '],
     ['an account', ['index', 'https://github.com/acme'], { MOUNTGLASS_GITHUB: 'on' }, 'acme is an account: '],
     ['an address of elsewhere', ['index', 'https://gitlab.com/acme/tools'], {}, 'only addresses of this deployment'],
-    ['a repository that is none', ['index', '/local/acme/nothing'], {}, 'mount.repo_not_found: '],
+    [
+      'a repository that is none',
+      ['index', '/local/acme/nothing'],
+      {},
+      'there is no repository /local/acme/nothing; check MOUNTGLASS_LOCAL_REPOSITORIES',
+    ],
     ['a ref that is none', ['index', '/local/acme/tools@nothing'], {}, 'mount.ref_not_found: '],
     ['a store in memory, which nobody else sees', ['index', '/local/acme/tools', '--store', 'memory:'], {}, 'MOUNTGLASS_STORE: '],
     ['a setting that is wrong', ['index', '/local/acme/tools'], { MOUNTGLASS_STORE: 'tape:' }, 'MOUNTGLASS_STORE: '],
-  ])('%s: one line and exit code 2', (_name, args, env, beginning) => {
-    const { status, stderr } = run(args, env)
+  ])('%s: one line and exit code 2', async (_name, args, env, beginning) => {
+    const { status, stderr } = await run(args, env)
     expect({ status, lines: stderr.trimEnd().split('\n').length }).toEqual({ status: 2, lines: 1 })
     expect(stderr).toContain(beginning)
   })
@@ -90,8 +86,8 @@ describe('mountglass index', () => {
     ['a store that cannot be used', { MOUNTGLASS_STORE: 'disk:/dev/null/store' }, 'MOUNTGLASS_STORE: '],
     ['a folder that is not there', { MOUNTGLASS_LOCAL_REPOSITORIES: '/nowhere' }, 'MOUNTGLASS_LOCAL_REPOSITORIES: '],
     ['a host that cannot be asked', { MOUNTGLASS_GITHUB_API_URL: 'http://127.0.0.1:9' }, 'mount.unavailable: '],
-  ])('%s: one line and exit code 1', (_name, env, beginning) => {
-    const { status, stderr } = run(['index', '/gh/acme/tools'], env)
+  ])('%s: one line and exit code 1', async (_name, env, beginning) => {
+    const { status, stderr } = await run(['index', '/gh/acme/tools'], env)
     expect({ status, lines: stderr.trimEnd().split('\n') }).toEqual({ status: 1, lines: [expect.stringContaining(beginning)] })
   })
 
@@ -102,7 +98,10 @@ describe('mountglass index', () => {
       tree = await bomb.rawTree(Array.from({ length: 10 }, (_, item) => ({ mode: '40000', name: `d${item}`, oid: tree })))
     }
     await bomb.commitTree(tree)
-    expect(run(['index', '/local/acme/bomb'])).toMatchObject({ status: 1, stderr: expect.stringContaining('index.too_large: ') })
+    expect(startCommand(['index', '/local/acme/bomb'], where())).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('index.too_large: '),
+    })
   })
 })
 
@@ -117,8 +116,8 @@ describe('mountglass work', () => {
       { PATH: '/nowhere', MOUNTGLASS_LOCAL_REPOSITORIES: '', MOUNTGLASS_GITHUB: 'off' },
       'MOUNTGLASS_GITHUB: is off; for local repositories git ',
     ],
-  ])('%s stops it with one line and exit code 1', (_name, env, beginning) => {
-    const { status, stderr } = run(['work'], env)
+  ])('%s stops it with one line and exit code 1', async (_name, env, beginning) => {
+    const { status, stderr } = await run(['work'], env)
     expect({ status, lines: stderr.trimEnd().split('\n').length }).toEqual({ status: 1, lines: 1 })
     expect(stderr).toContain(beginning)
   })
@@ -152,8 +151,16 @@ test('a worker that was started by npm stops in order when npm is told to, thoug
 
 test('mountglass --version tells the version, and --help every command', async () => {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-  expect(run(['--version']).stdout.trim()).toBe(version)
-  expect(run(['--help']).stdout).toMatch(/serve[\s\S]*work[\s\S]*index[\s\S]*check/)
+  expect(startCommand(['--version'], where()).stdout.trim()).toBe(version)
+  expect((await run(['--help'])).stdout).toMatch(/serve[\s\S]*work[\s\S]*index[\s\S]*check/)
+})
+
+test('wrong use has exit code 2 as a process, too', () => {
+  expect(startCommand(['nothing'], where())).toMatchObject({ status: 2, stderr: expect.stringMatching(/^error: /) })
+  expect(startCommand(['index', '/local/acme'], where())).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^address\.incomplete: /),
+  })
 })
 
 test.each([
@@ -164,8 +171,8 @@ test.each([
   [['nothing']],
   [['check', '--no-such-option']],
   [['index', '/local/a/b', 'more']],
-])('wrong use has exit code 2: %j', args => {
-  const { status, stderr } = run(args)
+])('wrong use has exit code 2: %j', async args => {
+  const { status, stderr } = await run(args)
   expect(status).toBe(2)
   expect(stderr).toMatch(/^error: /)
 })

@@ -1,25 +1,17 @@
-import { spawnSync } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeEach, expect, test } from 'vitest'
 import { type Compared, DiffReport } from '#indexer/check/difference.ts'
+import { runCommand, startCommand } from '#test/support/command.ts'
 import { git, root, SKILL, useCheckScene, write } from './check-scene.ts'
 
 useCheckScene()
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
+const where = () => ({ env: { HOME: root } })
+const run = (...args: string[]) => runCommand(['diff', ...args], where())
 
-function run(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, 'diff', ...args], {
-    env: { PATH: process.env.PATH, HOME: root },
-    encoding: 'utf8',
-  })
-  return { status, stdout, stderr }
-}
-
-function compared(...args: string[]): Compared {
-  const { stdout, stderr } = run(root, '--json', ...args)
+async function compared(...args: string[]): Promise<Compared> {
+  const { stdout, stderr } = await run(root, '--json', ...args)
   const report = DiffReport.parse(JSON.parse(stdout || 'null'))
   if (report.status !== 'compared') throw new Error(`${report.message} ${stderr}`)
   return report
@@ -38,9 +30,12 @@ beforeEach(async () => {
   git('commit', '-qm', 'first')
 })
 
-test('a folder without edits reads the same', () => {
-  expect(compared().items).toEqual([])
-  expect(run(root)).toMatchObject({ status: 0, stdout: expect.stringContaining('agents read the same') })
+test('a folder without edits reads the same', async () => {
+  expect((await compared()).items).toEqual([])
+  expect(startCommand(['diff', root], where())).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('agents read the same'),
+  })
 })
 
 test('uncommitted edits are compared with HEAD, committed ones with where the branch left the default branch', async () => {
@@ -48,16 +43,16 @@ test('uncommitted edits are compared with HEAD, committed ones with where the br
   await write({ 'a/SKILL.md': SKILL('a', 'One line.\nAnother line.\nA new third line.\n') })
   git('commit', '-qam', 'second')
   await write({ 'b/run.sh': 'echo\n' })
-  const report = compared()
+  const report = await compared()
   expect([report.from.ref, pathsOf(report)]).toEqual(['main', ['skill changed a/SKILL.md', 'skill changed b/SKILL.md']])
-  const uncommitted = compared('--from', 'HEAD')
+  const uncommitted = await compared('--from', 'HEAD')
   expect(pathsOf(uncommitted)).toEqual(['skill changed b/SKILL.md'])
   expect(uncommitted.items[0]).toMatchObject({ parts: ['files'], causes: [{ part: 'files', path: 'b/run.sh', change: 'added' }] })
 })
 
 test('a manifest is shown with the skills that it changes', async () => {
   await write({ 'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe very brief.\n' })
-  const { status, stdout } = run(root)
+  const { status, stdout } = await run(root)
   expect(status).toBe(0)
   expect(stdout).toMatch(/~ SKILLSET\.md\n\s+rules; changes 2 skills/)
   expect(stdout).toMatch(/~ a\/SKILL\.md\n\s+rules by SKILLSET\.md/)
@@ -72,37 +67,46 @@ test('a rule above many skills is told once, and a fact of it once, before what 
     'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nSee <https://rules.example/>.\n',
     'c/SKILL.md': SKILL('c', 'Other.\u202e\n'),
   })
-  const { stdout } = run(root)
+  const { stdout } = await run(root)
   expect(stdout).toMatch(
     /~ 5 skills\n +rules by SKILLSET\.md; .* tokens\n +a\/SKILL\.md, b\/SKILL\.md, d\/SKILL\.md and 2 more\n/,
   )
   expect(stdout).toMatch(/~ c\/SKILL\.md\n +rules by SKILLSET\.md; body; /)
   expect(stdout.match(/rules\.example/g)).toHaveLength(1)
   expect(stdout.indexOf('U+202E')).toBeLessThan(stdout.indexOf('rules.example'))
-  expect(run(root, '--all').stdout).toContain('e/SKILL.md, f/SKILL.md\n')
+  expect((await run(root, '--all')).stdout).toContain('e/SKILL.md, f/SKILL.md\n')
 })
 
 test('a skill that moves is one item', async () => {
   await write({ 'c/a/SKILL.md': SKILL('a', 'One line.\nAnother line.\nA third line.\n') })
   await rm(join(root, 'a'), { recursive: true })
-  expect(compared().items).toMatchObject([{ kind: 'skill', change: 'moved', path: 'c/a/SKILL.md', movedFrom: 'a/SKILL.md' }])
+  expect((await compared()).items).toMatchObject([
+    { kind: 'skill', change: 'moved', path: 'c/a/SKILL.md', movedFrom: 'a/SKILL.md' },
+  ])
 })
 
 test('ends with 1 on the kinds of differences that it is told, and on no others', async () => {
   await write({ 'b/SKILL.md': SKILL('b', 'See [it](https://x.example/).\u202e\n') })
-  expect(run(root, '--fail-on', 'rules,license').status).toBe(0)
-  const failed = run(root, '--fail-on', 'rules,hidden-text, hosts')
+  expect((await run(root, '--fail-on', 'rules,license')).status).toBe(0)
+  const failed = await run(root, '--fail-on', 'rules,hidden-text, hosts')
   expect([failed.status, failed.stdout]).toEqual([1, expect.stringContaining('failed on: hidden-text, hosts')])
   expect(failed.stdout).toContain('new hidden characters: U+202E ×1')
   expect(failed.stdout).toContain('new host in links: x.example')
   expect(failed.stdout).not.toContain('\u202e')
-  expect(run(root, '--fail-on', 'any').status).toBe(1)
+  expect(startCommand(['diff', root, '--fail-on', 'any'], where()).status).toBe(1)
 })
 
 test('of a folder only what lies below it is compared, with the rules above it', async () => {
   await write({ 'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe very brief.\n', 'docs/guide.md': '# Other\n' })
-  const report = DiffReport.parse(JSON.parse(run(join(root, 'a'), '--json').stdout))
+  const report = DiffReport.parse(JSON.parse((await run(join(root, 'a'), '--json')).stdout))
   expect(report.status === 'compared' && pathsOf(report)).toEqual(['skill changed a/SKILL.md'])
+})
+
+test('a deleted folder is compared, and one that never was is named', async () => {
+  await rm(join(root, 'a'), { recursive: true })
+  const report = DiffReport.parse(JSON.parse((await run(join(root, 'a'), '--json')).stdout))
+  expect(report.status === 'compared' && [report.path, pathsOf(report)]).toEqual(['a', ['skill removed a/SKILL.md']])
+  expect(await run(join(root, 'c'))).toMatchObject({ status: 2, stderr: expect.stringMatching(/the folder .*c does not exist/) })
 })
 
 test('a large or binary file that was edited and keeps its size is told, and one that was only touched is not', async () => {
@@ -117,12 +121,12 @@ test('a large or binary file that was edited and keeps its size is told, and one
   const pathOf = (report: Compared) =>
     report.items.flatMap(item => (item.kind === 'skill' ? item.causes : [])).map(({ path }) => path)
   await write({ 'a/assets/same.txt': large('1') })
-  expect(pathOf(compared())).toEqual([])
+  expect(pathOf(await compared())).toEqual([])
 
   await write({ 'a/assets/large.txt': large('2'), 'a/assets/becomes.png': 'letters' })
   await writeFile(file('picture.png'), binary(2))
   await writeFile(file('becomes.txt'), binary(1))
-  const report = compared()
+  const report = await compared()
   expect(pathsOf(report)).toEqual(['skill changed a/SKILL.md'])
   expect(pathOf(report)).toEqual(['becomes.png', 'becomes.txt', 'large.txt', 'picture.png'].map(name => `a/assets/${name}`))
 })
@@ -135,28 +139,32 @@ test('a skill that moves keeps its large files, and tells those that changed', a
   git('commit', '-qm', 'files')
   await rm(join(root, 'a'), { recursive: true })
   await write({ 'c/a/SKILL.md': skill, 'c/a/one.txt': large('1'), 'c/a/two.txt': large('3') })
-  expect(compared().items).toMatchObject([
+  expect((await compared()).items).toMatchObject([
     { change: 'moved', parts: ['files'], causes: [{ part: 'files', path: 'c/a/two.txt', change: 'changed' }] },
   ])
 })
 
 test('a linked work tree is compared, too', async () => {
   git('worktree', 'add', '-q', '-b', 'other', join(root, '..', 'linked'))
-  const { status, stdout } = run(join(root, '..', 'linked'))
+  const { status, stdout } = await run(join(root, '..', 'linked'))
   expect([status, stdout]).toEqual([0, expect.stringContaining('agents read the same')])
 })
 
 test('what cannot be compared ends with 2 and says why', async () => {
-  expect(run(root, '--from', 'none')).toMatchObject({
+  expect(await run(root, '--from', 'none')).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('none is no branch, tag or commit'),
   })
-  expect(run(root, '--fail-on', 'nothing')).toMatchObject({
+  expect(await run(root, '--from', '')).toMatchObject({ status: 2, stderr: expect.stringContaining('--from names no commit') })
+  expect(await run(root, '--fail-on', 'nothing')).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('choose from rules, body'),
   })
   // A variable of a script that is not set must not let everything pass.
-  expect(run(root, '--fail-on', '')).toMatchObject({ status: 2, stderr: expect.stringContaining('names no kind of difference') })
+  expect(await run(root, '--fail-on', '')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('names no kind of difference'),
+  })
   await rm(join(root, '.git'), { recursive: true })
-  expect(run(root)).toMatchObject({ status: 2, stderr: expect.stringContaining('is not in a git work tree') })
+  expect(await run(root)).toMatchObject({ status: 2, stderr: expect.stringContaining('is not in a git work tree') })
 })

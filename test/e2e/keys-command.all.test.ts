@@ -1,17 +1,15 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SealingKeys } from '#api/purpose-keys.ts'
 import { readOrCreateSecret } from '#infra/disk/secret-file.ts'
+import { runCommand, startCommand } from '#test/support/command.ts'
 import { keyOf } from '#test/support/oauth-scene.ts'
 import { startService } from '#test/support/service.ts'
 import { makeToken, openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mountglass-keys-'))
@@ -31,19 +29,13 @@ async function newStore(name: string, keys: SealingKeys = [keyOf('1', 1)]) {
   }
 }
 
-function rotate(env: Record<string, string>, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, 'keys', 'rotate', ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    encoding: 'utf8',
-  })
-  return { status, stdout, stderr }
-}
+const rotate = (env: Record<string, string>, ...args: string[]) => runCommand(['keys', 'rotate', ...args], { env })
 
 const kids = (keys: SealingKeys) => keys.map(({ kid }) => kid)
 
 test('a disk store gets a new first key, which only its owner reads, and loses an old one on request', async () => {
   const store = await newStore('rotated')
-  const added = rotate(store.setting)
+  const added = await rotate(store.setting)
   expect([added.status, added.stderr]).toEqual([0, ''])
   expect(added.stdout).toContain('Key 2 is added, and seals.')
   expect(added.stdout).toContain('mountglass keys rotate --retire 1')
@@ -53,7 +45,7 @@ test('a disk store gets a new first key, which only its owner reads, and loses a
   for (const { key } of keys) expect(added.stdout).not.toContain(key)
   expect((await stat(store.file)).mode & 0o777).toBe(0o600)
   expect(await readdir(store.secrets)).toEqual(['keys'])
-  expect(rotate(store.setting, '--retire', '1')).toMatchObject({ status: 0, stderr: '' })
+  expect(startCommand(['keys', 'rotate', '--retire', '1'], { env: store.setting })).toMatchObject({ status: 0, stderr: '' })
   expect(await store.read()).toEqual([keys[0]])
 })
 
@@ -66,14 +58,18 @@ test('what cannot be done ends with 1, and changes nothing', async () => {
     [['--retire', '9'], 'there is no key 9'],
   ]
   for (const [args, words] of cases) {
-    const ended = rotate(store.setting, ...args)
+    const ended = await rotate(store.setting, ...args)
     expect([ended.status, ended.stdout]).toEqual([1, ''])
     expect(ended.stderr).toContain(words)
   }
   await writeFile(`${store.file}.next`, '')
-  expect(rotate(store.setting, '--retire', '1')).toMatchObject({ status: 1, stdout: '' })
+  expect(await rotate(store.setting, '--retire', '1')).toMatchObject({ status: 1, stdout: '' })
   expect(await store.read()).toEqual(many)
-  expect(rotate({ MOUNTGLASS_STORE: `disk:${join(folder, 'nothing')}` }).stderr).toContain('there are no keys')
+  const env = { MOUNTGLASS_STORE: `disk:${join(folder, 'nothing')}` }
+  expect(startCommand(['keys', 'rotate'], { env })).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('there are no keys'),
+  })
 })
 
 test('keys of the settings are printed in the order in which several processes take them, and nothing is written', async () => {
@@ -82,7 +78,7 @@ test('keys of the settings are printed in the order in which several processes t
   const values = (text: string) =>
     text.split('\n').flatMap(line => (line.startsWith('MOUNTGLASS_KEYS=') ? [JSON.parse(line.slice(16)) as SealingKeys] : []))
   for (const setting of [store.setting, { MOUNTGLASS_STORE: 's3:a-bucket' }]) {
-    const { status, stdout } = rotate({ ...setting, MOUNTGLASS_KEYS: old })
+    const { status, stdout } = await rotate({ ...setting, MOUNTGLASS_KEYS: old })
     expect(status).toBe(0)
     const [second = [], promoted = []] = values(stdout)
     expect([kids(second), kids(promoted)]).toEqual([
@@ -91,7 +87,7 @@ test('keys of the settings are printed in the order in which several processes t
     ])
     expect(second[1]).toEqual(promoted[0])
     expect(stdout).toContain('--retire b')
-    const retired = rotate({ ...setting, MOUNTGLASS_KEYS: JSON.stringify(promoted) }, '--retire', 'b')
+    const retired = await rotate({ ...setting, MOUNTGLASS_KEYS: JSON.stringify(promoted) }, '--retire', 'b')
     expect(values(retired.stdout)).toEqual([[promoted[0], keyOf('a', 1)]])
   }
   expect(kids(await store.read())).toEqual(['1'])
@@ -101,10 +97,15 @@ test.each([
   [{ MOUNTGLASS_STORE: 's3:a-bucket' }, 'MOUNTGLASS_KEYS'],
   [{ MOUNTGLASS_STORE: 'memory:' }, 'MOUNTGLASS_STORE'],
   [{ MOUNTGLASS_STORE: 'memory:', MOUNTGLASS_KEYS: 'x' }, 'MOUNTGLASS_KEYS'],
-])('settings %j end with 2 and the name of the wrong one', (env, variable) => {
-  const ended = rotate(env)
+])('settings %j end with 2 and the name of the wrong one', async (env, variable) => {
+  const ended = await rotate(env)
   expect([ended.status, ended.stdout]).toEqual([2, ''])
   expect(ended.stderr).toContain(`mountglass: ${variable}: `)
+})
+
+test('a process ends with 2, too', () => {
+  const ended = startCommand(['keys', 'rotate'], { env: { MOUNTGLASS_STORE: 'memory:' } })
+  expect(ended).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('mountglass: MOUNTGLASS_STORE: ') })
 })
 
 describe('people', () => {
@@ -132,10 +133,10 @@ describe('people', () => {
         return (await Promise.all(asked)).map(({ status }) => status)
       })
     expect(await statuses(credentials.cookie)).toEqual([200, 200])
-    expect(rotate(setting).status).toBe(0)
+    expect((await rotate(setting)).status).toBe(0)
     expect(await statuses(credentials.cookie)).toEqual([200, 200])
 
-    expect(rotate(setting, '--retire', '1').status).toBe(0)
+    expect((await rotate(setting, '--retire', '1')).status).toBe(0)
     expect(await statuses(credentials.cookie)).toEqual([404, 401])
     const anew = await during(scene.signIn)
     expect(await statuses(anew)).toEqual([200, 200])

@@ -1,15 +1,13 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type LockFile, parseLockFile } from '#api/lock/lock-file.ts'
+import { runCommand, startCommand } from '#test/support/command.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 const MIT = '{"license":"MIT"}\n'
 const skill = (name: string, body = 'Do it.\n', more = '') =>
   `---\nname: ${name}\ndescription: About ${name}.\n${more}---\n${body}`
@@ -44,27 +42,37 @@ beforeEach(async () => {
   return () => rm(folder, { recursive: true, force: true })
 })
 
-function run(args: string[], env: Record<string, string> = {}) {
-  const settings = { PATH: process.env.PATH, MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_GITHUB: 'off', ...env }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], {
-    cwd: folder,
-    env: settings,
-    encoding: 'utf8',
-    timeout: 120_000,
-  })
-  return { status, stdout, stderr }
-}
+const where = (env: Record<string, string> = {}) => ({
+  cwd: folder,
+  env: { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_GITHUB: 'off', ...env },
+})
+const run = (args: string[], env?: Record<string, string>) => runCommand(args, where(env))
 
 const lockPath = () => join(folder, 'mountglass.lock.json')
 const readLock = async (): Promise<LockFile> => parseLockFile(await readFile(lockPath(), 'utf8'))
-const verifyJson = (...args: string[]) => {
-  const { status, stdout } = run(['verify', '--json', ...args])
+const verifyJson = async (...args: string[]) => {
+  const { status, stdout } = await run(['verify', '--json', ...args])
   return { status, addresses: JSON.parse(stdout).addresses }
 }
 
+test('a process says what the command says, and ends with its code', async () => {
+  const same = async (args: string[]) => {
+    const started = startCommand(args, where())
+    expect(started).toEqual(await run(args))
+    return started.status
+  }
+  expect(await same(['pin', `local/acme/${name}`])).toBe(0)
+  expect(await same(['pin', 'local/acme/none'])).toBe(2)
+  await service.get('mounts', `/local/acme/${name}`)
+  expect(await same(['verify', '--service', service.baseUrl])).toBe(0)
+  await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
+  expect(await same(['verify'])).toBe(1)
+  expect(await same(['verify', '--service', `http://127.0.0.1:${await freePort()}`])).toBe(3)
+})
+
 describe('mountglass pin', () => {
   test('writes the commit of an address, and the digests that the service answers', async () => {
-    const { status, stdout } = run(['pin', `local/acme/${name}@main`])
+    const { status, stdout } = await run(['pin', `local/acme/${name}@main`])
     expect([status, stdout]).toEqual([0, expect.stringContaining('3 skills, 4 files at ')])
     const [pinned] = (await readLock()).addresses
     const mount = await service.get('mounts', `/local/acme/${name}@main`)
@@ -81,9 +89,9 @@ describe('mountglass pin', () => {
 
   test('reads the same from a running service as by itself', async () => {
     const addresses = [`local/acme/${name}`, `local/acme/${name}/a`, `local/acme/${name}/other`]
-    expect(run(['pin', ...addresses]).status).toBe(0)
+    expect((await run(['pin', ...addresses])).status).toBe(0)
     const own = await readFile(lockPath(), 'utf8')
-    expect(run(['pin', ...addresses, '--lock', 'remote.json', '--service', service.baseUrl]).status).toBe(0)
+    expect((await run(['pin', ...addresses, '--lock', 'remote.json', '--service', service.baseUrl])).status).toBe(0)
     expect(await readFile(join(folder, 'remote.json'), 'utf8')).toBe(own)
     expect((await readLock()).addresses.map(pin => pin.skills.map(skill => skill.path))).toEqual([
       ['a/SKILL.md', 'b/SKILL.md', 'other/c/SKILL.md'],
@@ -93,10 +101,10 @@ describe('mountglass pin', () => {
   })
 
   test('keeps the other addresses of the file, and replaces those that it names', async () => {
-    run(['pin', `local/acme/${name}/a`, `local/acme/${name}/b`])
+    await run(['pin', `local/acme/${name}/a`, `local/acme/${name}/b`])
     await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
     const before = await readLock()
-    expect(run(['pin', `local/acme/${name}/a/SKILL.md`]).status).toBe(0)
+    expect((await run(['pin', `local/acme/${name}/a/SKILL.md`])).status).toBe(0)
     const after = await readLock()
     expect(after.addresses.map(pin => pin.address)).toEqual(before.addresses.map(pin => pin.address))
     expect(after.addresses[0]).not.toEqual(before.addresses[0])
@@ -105,10 +113,10 @@ describe('mountglass pin', () => {
 
   test('says what has no digest', async () => {
     await tools.commit({ 'package.json': '{}', 'a/SKILL.md': skill('a', '', 'license: MIT\ninclude: [none.md]\n') })
-    const { status, stdout } = run(['pin', `local/acme/${name}`])
+    const { status, stdout } = await run(['pin', `local/acme/${name}`])
     expect([status, stdout]).toEqual([0, expect.stringContaining('2 skills described only')])
     await tools.commit({ 'x.md': 'X\n' }, { replace: true })
-    expect(run(['pin', `local/acme/${name}`]).stdout).toContain('no skills here: only the commit is pinned')
+    expect((await run(['pin', `local/acme/${name}`])).stdout).toContain('no skills here: only the commit is pinned')
   })
 
   test.each<[string, () => string[], number, RegExp]>([
@@ -120,20 +128,20 @@ describe('mountglass pin', () => {
     ['no address', () => [], 2, /missing required argument/],
     ['a service that is no URL', () => ['local/acme/x', '--service', 'skills'], 2, /--service: must be the base URL/],
   ])('refuses %s, and writes nothing', async (_what, args, code, says) => {
-    const { status, stderr } = run(['pin', ...args()])
+    const { status, stderr } = await run(['pin', ...args()])
     expect([status, stderr]).toEqual([code, expect.stringMatching(says)])
     await expect(readLock()).rejects.toThrow(/ENOENT/)
   })
 
   test('does not touch a lock file that it cannot read', async () => {
     await writeFile(lockPath(), '{"version":7}')
-    const { status, stderr } = run(['pin', `local/acme/${name}`])
+    const { status, stderr } = await run(['pin', `local/acme/${name}`])
     expect([status, stderr]).toEqual([2, expect.stringMatching(/mountglass\.lock\.json is of version 7, /)])
     expect(await readFile(lockPath(), 'utf8')).toBe('{"version":7}')
   })
 
-  test('never sends a token in clear over a network', () => {
-    const { status, stderr } = run(['pin', `local/acme/${name}`, '--service', 'http://skills.example.org'], {
+  test('never sends a token in clear over a network', async () => {
+    const { status, stderr } = await run(['pin', `local/acme/${name}`, '--service', 'http://skills.example.org'], {
       MOUNTGLASS_TOKEN: 'mgp_secret',
     })
     expect([status, stderr]).toEqual([2, expect.stringContaining('MOUNTGLASS_TOKEN: is not sent over http')])
@@ -144,17 +152,17 @@ describe('mountglass pin', () => {
 describe('mountglass verify', () => {
   test('finds nothing where nothing changed, also at a pinned commit of which the branch moved on', async () => {
     const commit = await tools.git('rev-parse', 'main')
-    run(['pin', `local/acme/${name}@${commit}`])
+    await run(['pin', `local/acme/${name}@${commit}`])
     await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
-    const { status, stdout } = run(['verify'])
+    const { status, stdout } = await run(['verify'])
     expect([status, stdout]).toEqual([0, expect.stringContaining('1 address: 1 same')])
   })
 
   test('tells a commit that moved from a text that changed', async () => {
-    run(['pin', `local/acme/${name}`, `local/acme/${name}/other`])
+    await run(['pin', `local/acme/${name}`, `local/acme/${name}/other`])
     const before = await tools.git('rev-parse', 'main')
     const after = await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n'), 'a/new.py': '', 'b/SKILL.md': null })
-    const { status, addresses } = verifyJson()
+    const { status, addresses } = await verifyJson()
     expect(status).toBe(1)
     expect(addresses).toMatchObject([
       {
@@ -174,17 +182,17 @@ describe('mountglass verify', () => {
       },
       { status: 'different', commit: { before, after }, skills: [] },
     ])
-    expect(run(['verify', '--allow-moved']).status).toBe(1)
-    run(['pin', `local/acme/${name}`, '--lock', 'other.json'])
+    expect((await run(['verify', '--allow-moved'])).status).toBe(1)
+    await run(['pin', `local/acme/${name}`, '--lock', 'other.json'])
     await tools.commit({ 'x.txt': 'x' })
-    expect(run(['verify', 'other.json']).status).toBe(1)
-    expect(run(['verify', 'other.json', '--allow-moved']).status).toBe(0)
+    expect((await run(['verify', 'other.json'])).status).toBe(1)
+    expect((await run(['verify', 'other.json', '--allow-moved'])).status).toBe(0)
   })
 
   test('a rule above changes every skill below it', async () => {
-    run(['pin', `local/acme/${name}@main`])
+    await run(['pin', `local/acme/${name}@main`])
     await tools.commit({ 'SKILLSET.md': '---\nname: all\n---\nBe brief.\n' })
-    const { addresses } = verifyJson()
+    const { addresses } = await verifyJson()
     expect(addresses[0].skills.map((one: { path: string; files: unknown[] }) => [one.path, one.files])).toEqual([
       ['a/SKILL.md', []],
       ['b/SKILL.md', []],
@@ -196,23 +204,23 @@ describe('mountglass verify', () => {
     await tools.branch('next', await tools.git('rev-parse', 'main'))
     const gone = await repositories.create('acme', `gone-${name}`)
     await gone.commit({ 'package.json': MIT })
-    run(['pin', `local/acme/gone-${name}`, `local/acme/${name}@next`, `local/acme/${name}/other`])
+    await run(['pin', `local/acme/gone-${name}`, `local/acme/${name}@next`, `local/acme/${name}/other`])
     await rename(gone.gitDir, `${gone.gitDir}.away`)
     await tools.git('branch', '-D', 'next')
     await tools.commit({ 'other/c/SKILL.md': null })
-    const { status, addresses } = verifyJson()
+    const { status, addresses } = await verifyJson()
     expect([status, addresses.map((one: { status: string }) => one.status)]).toEqual([1, ['gone', 'gone', 'gone']])
     // A repository that is not shown may be hidden: only what is surely gone leaves the file, and the rest is told again.
-    expect(verifyJson('--update').status).toBe(1)
+    expect((await verifyJson('--update')).status).toBe(1)
     expect((await readLock()).addresses.map(pin => pin.address)).toEqual([`/local/acme/gone-${name}`])
-    expect(verifyJson('--update').status).toBe(1)
+    expect((await verifyJson('--update')).status).toBe(1)
   })
 
   test('a host that cannot be reached says nothing about an address', async () => {
-    run(['pin', `local/acme/${name}`])
-    const { status, addresses } = verifyJson('--service', `http://127.0.0.1:${await freePort()}`)
+    await run(['pin', `local/acme/${name}`])
+    const { status, addresses } = await verifyJson('--service', `http://127.0.0.1:${await freePort()}`)
     expect([status, addresses]).toMatchObject([3, [{ status: 'unverified', error: { code: 'service.unreachable' } }]])
-    const elsewhere = verifyJson('--service', `${service.baseUrl}/docs`)
+    const elsewhere = await verifyJson('--service', `${service.baseUrl}/docs`)
     expect([elsewhere.status, elsewhere.addresses[0].status]).toEqual([3, 'unverified'])
   })
 
@@ -220,43 +228,45 @@ describe('mountglass verify', () => {
     const pinned = { address: '/gh/acme/tools', commit: 'a'.repeat(40), skills: [] }
     await writeFile(lockPath(), JSON.stringify({ version: 1, addresses: [pinned] }))
     for (const args of [[], ['--service', service.baseUrl]])
-      expect(verifyJson(...args)).toMatchObject({
+      expect(await verifyJson(...args)).toMatchObject({
         status: 3,
         addresses: [{ status: 'unverified', error: { code: 'address.unknown_host' } }],
       })
   })
 
   test('an index that fails leaves the pin unverified, and an update keeps it', async () => {
-    run(['pin', `local/acme/${name}`])
+    await run(['pin', `local/acme/${name}`])
     const before = await readFile(lockPath(), 'utf8')
     const commit = await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
     await tools.dropObject(await tools.git('rev-parse', `${commit}^{tree}`))
-    const { status, addresses } = verifyJson('--update')
+    const { status, addresses } = await verifyJson('--update')
     expect([status, addresses]).toMatchObject([3, [{ status: 'unverified', error: { code: expect.stringMatching(/^index\./) } }]])
     expect(await readFile(lockPath(), 'utf8')).toBe(before)
   })
 
   test('an update shows what it writes, and then nothing differs', async () => {
-    run(['pin', `local/acme/${name}`, `local/acme/${name}/other`])
+    await run(['pin', `local/acme/${name}`, `local/acme/${name}/other`])
     await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n'), 'other/c/SKILL.md': null })
-    const shown = run(['verify'])
+    const shown = await run(['verify'])
     expect([shown.status, shown.stdout]).toEqual([1, expect.stringContaining('accept this with: mountglass verify --update')])
-    const updated = run(['verify', '--update', '--service', service.baseUrl])
+    const updated = await run(['verify', '--update', '--service', service.baseUrl])
     expect([updated.status, updated.stdout]).toEqual([0, expect.stringContaining('~ a/SKILL.md  the SKILL.md itself')])
     expect(updated.stdout).toContain('mountglass.lock.json: written')
     // The deployment shows the difference.
     const [page = ''] = /(?<=see )http.*$/m.exec(updated.stdout) ?? []
     expect(page).toMatch(/\?view=changes&from=[0-9a-f]{40}$/)
     expect((await fetch(page)).status).toBe(200)
-    expect(run(['verify'])).toMatchObject({ status: 0, stdout: expect.stringContaining('1 address: 1 same') })
+    expect(await run(['verify'])).toMatchObject({ status: 0, stdout: expect.stringContaining('1 address: 1 same') })
     expect((await readLock()).addresses.map(pin => pin.address)).toEqual([`/local/acme/${name}`])
   })
 
   test('names a lock file as `pin` does, and repeats the name', async () => {
-    run(['pin', `local/acme/${name}`, '--lock', 'other.json'])
-    expect(run(['verify', '--lock', 'other.json']).status).toBe(0)
+    await run(['pin', `local/acme/${name}`, '--lock', 'other.json'])
+    expect((await run(['verify', '--lock', 'other.json'])).status).toBe(0)
     await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
-    expect(run(['verify', '--lock', 'other.json']).stdout).toContain('accept this with: mountglass verify --update other.json')
+    expect((await run(['verify', '--lock', 'other.json'])).stdout).toContain(
+      'accept this with: mountglass verify --update other.json',
+    )
   })
 
   test.each<[string, string | null, RegExp]>([
@@ -265,7 +275,7 @@ describe('mountglass verify', () => {
     ['of a newer version', '{"version":2}', /is of version 2/],
   ])('does not verify with a lock file %s', async (_what, text, says) => {
     if (text !== null) await writeFile(lockPath(), text)
-    const { status, stdout, stderr } = run(['verify', '--update'])
+    const { status, stdout, stderr } = await run(['verify', '--update'])
     expect([status, stdout, stderr]).toEqual([2, '', expect.stringMatching(says)])
   })
 })

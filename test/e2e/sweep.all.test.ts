@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -10,6 +10,7 @@ import { headerKey, keysAt, readMarkKey, SWEEP_LEASE_KEY, splitKey } from '#core
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openS3Stores } from '#infra/s3/open.ts'
 import { openStores, type Stores } from '#infra/stores.ts'
+import { runCommand, startCommand } from '#test/support/command.ts'
 import { s3Settings } from '#test/support/servers/s3.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
 import { makeSnapshot, readTexts, type SmallSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
@@ -47,14 +48,7 @@ async function openBucket(): Promise<Place> {
   return { settings: { ...env, MOUNTGLASS_STORE: `${env.MOUNTGLASS_STORE}/${prefix}` }, stores }
 }
 
-function run(settings: Env, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, 'sweep', ...args], {
-    env: { PATH: process.env.PATH, ...settings },
-    encoding: 'utf8',
-    timeout: 240_000,
-  })
-  return { status, stdout, stderr }
-}
+const run = (settings: Env, ...args: string[]) => runCommand(['sweep', ...args], { env: settings })
 
 const repositoryOf = (id: string): HostRepository => ({ ...jobOf(1).repository, id })
 const placeOf = ({ repository, commit }: SmallSnapshot) => splitKey(headerKey(repository, commit))?.place ?? ''
@@ -115,7 +109,7 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
     expect(killed).toBeGreaterThan(2)
 
     // One more removes what is damaged, and the next one notes the packs of that.
-    for (let times = 0; times < 2; times++) expect(run(settings, '--remove')).toMatchObject({ status: 0, stderr: '' })
+    for (let times = 0; times < 2; times++) expect(await run(settings, '--remove')).toMatchObject({ status: 0, stderr: '' })
     for (const { repository, commit, texts } of alive) expect(await readTexts(stores.blobs, repository, commit)).toEqual(texts)
     const packs = (await stores.blobs.list('pub/')).filter(key => key.includes('/dead-'))
     expect(packs.filter(key => !key.includes('/p/'))).toEqual([])
@@ -131,7 +125,7 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
     await writeDead(stores, 'dead')
     await writeAlive(stores, 'alive')
     const before = [await stores.blobs.list(''), await stores.states.list('')]
-    const told = run(settings)
+    const told = await run(settings)
     expect(told).toMatchObject({ status: 0, stderr: '' })
     expect(told.stdout.split('\n')).toEqual([
       'unused, removed with --remove:',
@@ -146,10 +140,10 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
       '',
     ])
     expect([await stores.blobs.list(''), await stores.states.list('')]).toEqual(before)
-    const done = run(settings, '--remove')
+    const done = startCommand(['sweep', '--remove'], { env: settings })
     expect(done.stdout.split('\n').slice(1)).toEqual(told.stdout.split('\n').slice(1))
     expect(done.stdout).toMatch(/^removed:\n/)
-    expect(run(settings).stdout).toContain('\n  0 snapshots\n')
+    expect((await run(settings)).stdout).toContain('\n  0 snapshots\n')
   })
 })
 
@@ -157,7 +151,7 @@ describe('mountglass sweep', () => {
   test('takes the store from the command line as well', async () => {
     const { settings, stores } = await openFolder()
     await writeDead(stores, 'dead')
-    expect(run({}, '--store', settings.MOUNTGLASS_STORE ?? '').stdout).toContain('\n  1 snapshot: ')
+    expect((await run({}, '--store', settings.MOUNTGLASS_STORE ?? '')).stdout).toContain('\n  1 snapshot: ')
   })
 
   test.each([
@@ -166,12 +160,14 @@ describe('mountglass sweep', () => {
     [['--store', 'memory:'], 'memory:'],
     [['--all'], '--all'],
   ])('%j is wrong use, and says so', async (args, words) => {
-    const { status, stderr } = run((await openFolder()).settings, ...args)
+    const { status, stderr } = await run((await openFolder()).settings, ...args)
     expect([status, stderr]).toEqual([2, expect.stringContaining(words)])
   })
 
   test('says in one line that the store cannot be opened', async () => {
-    const { status, stdout, stderr } = run((await openFolder()).settings, '--store', 'disk:/dev/null')
+    const { status, stdout, stderr } = startCommand(['sweep', '--store', 'disk:/dev/null'], {
+      env: (await openFolder()).settings,
+    })
     expect({ status, stdout, lines: stderr.trimEnd().split('\n') }).toEqual({
       status: 1,
       stdout: '',
@@ -181,7 +177,7 @@ describe('mountglass sweep', () => {
 
   test('makes no store where there is none', async () => {
     const folder = join(await temporaryFolder(), 'none')
-    const { status, stderr } = run((await openFolder()).settings, '--store', `disk:${folder}`)
+    const { status, stderr } = await run((await openFolder()).settings, '--store', `disk:${folder}`)
     expect([status, stderr]).toEqual([1, `MOUNTGLASS_STORE: there is no store at ${folder}\n`])
     await expect(readdir(folder)).rejects.toThrow('ENOENT')
   })
@@ -193,20 +189,20 @@ describe('mountglass sweep', () => {
     const overAnHourAgo = new Date(Date.now() - 61 * 60 * 1000)
     for (const name of ['old', 'older']) await utimes(join(folder, name), overAnHourAgo, overAnHourAgo)
     const line = '\n  2 files of interrupted writes, 8 B\n'
-    expect(run(settings)).toMatchObject({ status: 0, stdout: expect.stringContaining(line) })
+    expect(await run(settings)).toMatchObject({ status: 0, stdout: expect.stringContaining(line) })
     expect(await readdir(folder)).toHaveLength(3)
-    expect(run(settings, '--remove')).toMatchObject({ status: 0, stdout: expect.stringContaining(line) })
+    expect(await run(settings, '--remove')).toMatchObject({ status: 0, stdout: expect.stringContaining(line) })
     expect(await readdir(folder)).toEqual(['young'])
-    expect(run(settings).stdout).not.toContain('interrupted')
+    expect((await run(settings)).stdout).not.toContain('interrupted')
   })
 
   test('says that another one is running', async () => {
     const { settings, stores } = await openFolder()
     await stores.states.create(SWEEP_LEASE_KEY, { machine: 'another', process: 1, id: 'a', until: '2999-01-01T00:00:00.000Z' })
-    expect(run(settings, '--remove')).toMatchObject({
+    expect(await run(settings, '--remove')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('another sweep of this store is running'),
     })
-    expect(run(settings).status).toBe(0)
+    expect((await run(settings)).status).toBe(0)
   })
 })

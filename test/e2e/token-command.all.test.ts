@@ -1,12 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCommand, startCommand } from '#test/support/command.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
 
-const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 let repositories: TestRepositories
 let service: Service
 beforeAll(async () => {
@@ -23,22 +21,20 @@ afterAll(async () => {
   await repositories.remove()
 })
 
-function token(...args: string[]) {
-  const env = {
-    PATH: process.env.PATH,
+const where = () => ({
+  env: {
     MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
     MOUNTGLASS_GITHUB: 'off',
     MOUNTGLASS_STORE: `disk:${service.store}`,
-  }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, 'token', ...args], { env, encoding: 'utf8' })
-  return { status, stdout, stderr }
-}
+  },
+})
+const token = (...args: string[]) => runCommand(['token', ...args], where())
 
 const statusOf = async (address: string, authorization?: string) =>
   (await fetch(`${service.baseUrl}/api/v1/mounts${address}`, { headers: authorization ? { authorization } : {} })).status
 
 test('an operator makes a token that reads one private local repository, sees it listed, and ends it', async () => {
-  const made = token('create', '/local/acme/secret', '--label', 'laptop', '--days', '7')
+  const made = startCommand(['token', 'create', '/local/acme/secret', '--label', 'laptop', '--days', '7'], where())
   expect([made.status, made.stderr]).toEqual([0, ''])
   const secret = made.stdout.trim()
   expect(secret).toMatch(/^mgp_[0-9A-Za-z]{83}$/)
@@ -46,14 +42,19 @@ test('an operator makes a token that reads one private local repository, sees it
   expect(await statusOf('/local/acme/secret')).toBe(404)
   expect(await statusOf('/local/acme/secret', bearer)).toBe(200)
   expect(await statusOf('/local/acme/tools', bearer)).toBe(401)
-  const listed = token('list').stdout
+  const listed = (await token('list')).stdout
   expect(listed).toMatch(/^[0-9a-f]{24}\t\/local\/acme\/secret\texpires \S+Z\t(?:never used|used \S+Z)\tlaptop\n$/)
-  expect(token('list', '/local/acme/other').stdout).toBe('')
+  expect((await token('list', '/local/acme/other')).stdout).toBe('')
   const id = listed.slice(0, 24)
-  expect(token('delete', id)).toEqual({ status: 0, stdout: '', stderr: '' })
+  expect(await token('delete', id)).toEqual({ status: 0, stdout: '', stderr: '' })
   expect(await statusOf('/local/acme/secret', bearer)).toBe(401)
-  expect(token('list').stdout).toBe('')
+  expect((await token('list')).stdout).toBe('')
   expect(service.output()).not.toContain(secret)
+})
+
+test('a process ends with the same codes', () => {
+  expect(startCommand(['token', 'delete', 'x'], where())).toMatchObject({ status: 1, stdout: '' })
+  expect(startCommand(['token', 'list', '--store', 'memory:'], where())).toMatchObject({ status: 2, stdout: '' })
 })
 
 test.each([
@@ -65,8 +66,8 @@ test.each([
   [['create', '/local/acme/secret', '--label', ''], 2, '1 to 60'],
   [['delete', 'x'], 1, 'no such token'],
   [['create', '/local/acme/secret', '--store', 'memory:'], 2, 'MOUNTGLASS_STORE'],
-])('token %j ends with %d and one line that says why', (args, status, words) => {
-  const ended = token(...args)
+])('token %j ends with %d and one line that says why', async (args, status, words) => {
+  const ended = await token(...args)
   expect([ended.status, ended.stdout]).toEqual([status, ''])
   expect(ended.stderr).toContain(words)
 })

@@ -25,6 +25,7 @@ beforeAll(async () => {
   // The client prints the server that it is given; npx runs the installed package.
   const programs = {
     claude: 'printf "%s" "$6" > "$HOME/server"',
+    mountglass: `exec "${process.execPath}" "${join(import.meta.dirname, '..', '..', 'bin', 'mountglass.mjs')}" "$@"`,
     npx: `shift; "${process.execPath}" "${CLI}" "$@" --yes --agent claude-code`,
   }
   for (const [name, text] of Object.entries(programs))
@@ -80,11 +81,13 @@ test.each(['at the branch', 'pinned'])('what a page has to copy does what it say
       const [folder = ''] = await readdir(join(home, '.claude', 'skills'))
       expect(await readFile(join(home, '.claude', 'skills', folder, 'SKILL.md'), 'utf8')).toContain('name: pin-a-commit')
       await rm(join(home, '.claude'), { recursive: true })
+    } else if (client === 'Lock file') {
+      expect(await runInShell(code)).toContain('mountglass.lock.json: ')
     } else {
       const [, picture = '', page = ''] = /^\[!\[Mountglass\]\((.*?)\)\]\((.*?)\)$/.exec(code) ?? []
       expect((await fetch(picture)).headers.get('content-type')).toContain('image/svg+xml')
       expect((await fetch(page)).status).toBe(200)
     }
   }
-  expect(snippets.map(({ client }) => client)).toEqual([...servers, 'Installed files', 'REST', 'Badge'])
+  expect(snippets.map(({ client }) => client)).toEqual([...servers, 'Installed files', 'REST', 'Lock file', 'Badge'])
 })

@@ -14,6 +14,7 @@ import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { NO_HANDOVER } from '#test/support/no-handover.ts'
+import { programEnvironment } from '#test/support/program-environment.ts'
 import { storedHeader } from '#test/support/snapshot-meaning.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 import { host, newRepository, newStores, page, pages, repositories, useReuseScene } from './snapshot-reuse-scene.ts'
@@ -127,7 +128,7 @@ test('fallbacks of a job process are counted and logged by its worker, the first
   const warnings: { fallback?: string; err?: Error }[] = []
   const fallbacks = createFallbacks(metrics, { warn: fields => void warnings.push(fields) })
   const env = {
-    PATH: process.env.PATH,
+    ...programEnvironment(),
     MOUNTGLASS_STORE: `disk:${folder}`,
     MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
     MOUNTGLASS_GITHUB: 'off',

@@ -16,6 +16,7 @@ import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { jobAt } from '#test/support/answered.ts'
 import { NO_HANDOVER } from '#test/support/no-handover.ts'
+import { programEnvironment } from '#test/support/program-environment.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 import { until } from '#test/support/until.ts'
@@ -37,6 +38,9 @@ afterAll(async () => {
   await repositories.remove()
 })
 
+/** Nobody wakes the worker of a test. With the pauses of a deployment most of the time would be spent waiting for its next look. */
+const REST_MS = 20
+
 interface Options {
   settings?: Partial<JobProcessesSettings>
   env?: Record<string, string>
@@ -55,7 +59,7 @@ async function openProcesses({ settings = {}, env = {} }: Options) {
   const processes = createJobProcesses(
     {
       env: {
-        PATH: process.env.PATH,
+        ...programEnvironment(),
         MOUNTGLASS_STORE: `disk:${folder}`,
         MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
         MOUNTGLASS_GITHUB: 'off',
@@ -84,7 +88,7 @@ async function openWorker({ states: wrap = states => states, ...options }: Optio
     metrics,
     log: { info: note, warn: note, error: note },
   }
-  const worker = startWorker(deps, { concurrency: 2, signal: stopping.signal })
+  const worker = startWorker(deps, { concurrency: 2, signal: stopping.signal, rest: () => REST_MS })
   const stop = async () => {
     stopping.abort(new Error('the test is over'))
     await worker.stopped

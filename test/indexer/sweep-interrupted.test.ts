@@ -25,19 +25,31 @@ function steppedPlace({ stores, clock }: Place, before: (step: number) => Promis
   return { ...placeOver(watched.stores, clock), steps: watched.steps }
 }
 
-/** A snapshot that goes, one that stays and shares a pack with it, and a pack that is due. */
-async function mixed(): Promise<{ all: Place; alive: SmallSnapshot; dead: SmallSnapshot; due: SmallSnapshot }> {
-  const all = inMemory()
+/** Made once: hundreds of stores hold them. */
+const made = makeMixed()
+
+async function makeMixed() {
   const due = await makeSnapshot(repository, commitOf(9), ['due'])
+  const dead = await makeSnapshot(repository, commitOf(1), ['shared'])
+  const alive = await makeSnapshot(repository, commitOf(2), ['new'], dead)
+  const alone = await makeSnapshot(repository, commitOf(3), ['alone'])
+  // Of the pack that is due, and of one of its own.
+  const reusing = await makeSnapshot(repository, commitOf(8), ['its own'], due)
+  return { due, dead, alive, alone, reusing }
+}
+
+/** A store with a snapshot that goes, one that stays and shares a pack with it, and a pack that is due. */
+async function mixed(): Promise<Awaited<typeof made> & { all: Place }> {
+  const all = inMemory()
+  const snapshots = await made
+  const { due, dead, alive, alone } = snapshots
   await due.writePacks(all.stores.blobs)
-  const dead = await written(all, 1, ['shared'])
-  const alive = await written(all, 2, ['new'], dead)
-  await written(all, 3, ['alone'])
+  for (const snapshot of [dead, alive, alone]) await writeWhole(all.stores.blobs, snapshot)
   all.clock.advance(89 * DAY)
   await opened(all, alive)
   await all.sweep()
   all.clock.advance(2 * DAY)
-  return { all, alive, dead, due }
+  return { all, ...snapshots }
 }
 
 describe('a sweep that is killed', () => {
@@ -78,9 +90,6 @@ describe('a job that goes on from packs that a sweep is about to remove', () => 
     () => snapshot.lookAgain(blobs),
   ]
 
-  /** A snapshot of the pack that is due, and of one of its own. */
-  const reusing = (due: SmallSnapshot) => makeSnapshot(repository, commitOf(8), ['its own'], due)
-
   test('has a snapshot that reads right, or none, whenever it writes, publishes and looks again', async () => {
     const counting = steppedPlace((await mixed()).all, async () => {})
     await counting.sweep()
@@ -88,8 +97,7 @@ describe('a job that goes on from packs that a sweep is about to remove', () => 
     for (let write = 0; write < counting.steps(); write += 8) {
       for (let publish = write; publish <= counting.steps(); publish++) {
         for (let look = publish; look <= Math.min(counting.steps(), publish + 6); look++) {
-          const { all, alive, due } = await mixed()
-          const snapshot = await reusing(due)
+          const { all, alive, reusing: snapshot } = await mixed()
           const [first, second, third] = steps(snapshot, all)
           const beside = steppedPlace(all, async step => {
             if (step === write) await first?.()
@@ -121,8 +129,7 @@ describe('a job that goes on from packs that a sweep is about to remove', () => 
     await counting.sweep()
     let repaired = 0
     for (let publish = 0; publish <= counting.steps(); publish++) {
-      const { all, due } = await mixed()
-      const snapshot = await reusing(due)
+      const { all, reusing: snapshot } = await mixed()
       const [first, second] = steps(snapshot, all)
       const beside = steppedPlace(all, async step => {
         if (step === 0) await first?.()

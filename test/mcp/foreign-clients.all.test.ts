@@ -30,7 +30,16 @@ let origin: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mountglass-programs-'))
   await writeFile(join(folder, 'package.json'), '{"private":true}\n')
-  await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...PROGRAMS], { cwd: folder })
+  // What npm has of these versions already is not asked for again. Meanwhile the repositories are indexed.
+  const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', ...PROGRAMS]
+  await Promise.all([run('npm', args, { cwd: folder }), openRepositories()])
+})
+afterAll(async () => {
+  await corpus.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function openRepositories(): Promise<void> {
   corpus = await corpusApp()
   origin = await listen(corpus.app)
   const repository = await corpus.app.repositories.create('mountglass', 'handbook')
@@ -44,11 +53,7 @@ beforeAll(async () => {
     await unpackCorpus(CORPUS as string, one, corpus.root)
     await corpus.app.open(`/local/${one.owner}/${one.name}`)
   }
-})
-afterAll(async () => {
-  await corpus.close()
-  await rm(folder, { recursive: true, force: true })
-})
+}
 
 const REPOSITORIES = [HANDBOOK, ...(CORPUS === null ? [] : NAMES)]
 const program = (name: string) => join(folder, 'node_modules', '.bin', name)

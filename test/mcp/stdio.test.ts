@@ -7,7 +7,8 @@ import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { serveOverStdio } from '#api/stdio.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { message, textOf } from './scene.ts'
 
@@ -114,24 +115,31 @@ describe('the process', () => {
 
   const ASKED = `${message('initialize').payload}\n`
 
-  // Each reason ends the process before it reads its input; a process takes long to start, so not each case is tried with both.
+  const endsWith = (code: unknown, said: string, says: RegExp) => {
+    expect(code).toBe(2)
+    expect(said).toMatch(says)
+    expect(said.split('\n')).toEqual([expect.stringMatching(/^mountglass: /), ''])
+  }
+
+  // A process takes long to start, so there is one for each of the three places that refuse, and every other reason is tried in this one.
   test.each([
-    ['a folder that is not there, unasked', './none', '', /the folder \.\/none does not exist/],
     ['a folder that is not there', './none', ASKED, /the folder \.\/none does not exist/],
     ['no address, unasked', 'gh/acme', '', /gh\/acme is neither a folder nor the address of a repository/],
-    [
-      'a host that is none',
-      'https://elsewhere.example/a/b',
-      ASKED,
-      /example\/a\/b is neither a folder nor the address of a repository/,
-    ],
-    ['a repository that is not there, unasked', 'local/acme/tolos', '', /\/local\/acme\/tolos: /],
-    ['a branch that is not there', 'local/acme/tools@mian', ASKED, /\/local\/acme\/tools@mian: /],
     ['a folder of a repository that is not there', 'local/acme/tools/oen', ASKED, /\/local\/acme\/tools\/oen: /],
   ])('ends with one line about %s', async (_what, target, input, says) => {
     const { code, out, err } = await end([target], input, { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root })
-    expect([code, out]).toEqual([2, ''])
-    expect(err).toMatch(says)
-    expect(err.split('\n')).toEqual([expect.stringMatching(/^mountglass: /), ''])
+    expect(out).toBe('')
+    endsWith(code, err, says)
+  })
+
+  test.each([
+    ['a host that is none', 'https://elsewhere.example/a/b', /example\/a\/b is neither a folder nor the address of a repository/],
+    ['a repository that is not there', 'local/acme/tolos', /\/local\/acme\/tolos: /],
+    ['a branch that is not there', 'local/acme/tools@mian', /\/local\/acme\/tools@mian: /],
+  ])('would end with one line about %s', async (_what, target, says) => {
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onTestFinished(() => stderr.mockRestore())
+    const code = await serveOverStdio(target, {}, { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root })
+    endsWith(code, stderr.mock.calls.map(([said]) => said).join(''), says)
   })
 })

@@ -100,19 +100,27 @@ describe('states', () => {
   })
 
   test.each([
-    ['skills/pdf/SKILL.md', { skills: () => skillPage() }, 'Open the skill at this path', 'skill'],
-    ['docs/guide.md', { files: () => filePage() }, 'Open the file at this path', 'file'],
-    ['big.csv', { files: () => refusal('file.too_large', { sourceUrl: 'https://host.example/big' }) }, 'Open the file', 'file'],
-  ] satisfies [string, Answers, string, string][])(
+    ['skills/pdf/SKILL.md', { skills: () => skillPage() }, 'skill'],
+    ['docs/guide.md', { files: () => filePage() }, 'file'],
+    ['big.csv', { files: () => refusal('file.too_large', { sourceUrl: 'https://host.example/big' }) }, 'file'],
+  ] satisfies [string, Answers, string][])(
     'an address that ends at %s is no folder, and leads to what is there',
-    async (path, answers, words, view) => {
+    async (path, answers, view) => {
       const { get } = await open({ mounts: () => refusal('mount.path_not_found'), ...answers })
-      const { status, html } = await get(`${PAGE}@v1/${path}`)
-      expect(status).toBe(404)
-      expect(textOf(html)).toContain(words)
-      expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}@v1?view=${view}&path=${path}`)
+      const location = `${PAGE}@v1?view=${view}&path=${path}`
+      expect(await get(`${PAGE}@v1/${path}`)).toMatchObject({ status: 302, headers: { location } })
+      const inGerman = await get(`${PAGE}@v1/${path}?lang=de&format=markdown`)
+      expect(inGerman.headers.location).toBe(`${location}&format=markdown&lang=de`)
     },
   )
+
+  test('of a host that cannot be reached, the page leads to itself and to a local repository of the same name', async () => {
+    const listLocal = async () => ['/local/Acme/Tools', '/local/acme/other']
+    const { get } = await open({ mounts: () => refusal('mount.unavailable') }, { hosts: ['gh', 'local'], listLocal })
+    const links = attributesOf((await get('/gh/acme/tools@v1/docs')).html, 'a', 'href')
+    expect(links).toEqual(expect.arrayContaining(['/gh/acme/tools@v1/docs', '/local/Acme/Tools']))
+    expect(links).not.toContain('/local/acme/other')
+  })
 
   test('indexing that takes longer than a minute says so, and its URL is the usual one afterwards', async () => {
     let isReady = false

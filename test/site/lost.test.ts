@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest'
 import { DE as de } from '#site/words/de/de.ts'
 import { EN as en } from '#site/words/en/en.ts'
-import { type Answers, browsePage, COMMIT, findPage, ownerPage, readyCard, readyMount, refusal } from './support/answers.ts'
+import {
+  type Answers,
+  browsePage,
+  COMMIT,
+  filePage,
+  findPage,
+  ownerPage,
+  readyCard,
+  readyMount,
+  refusal,
+} from './support/answers.ts'
 import { attributesOf, tagsOf, textOf, titleOf } from './support/html.ts'
 import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
 
@@ -153,6 +163,25 @@ test('a path that leads to nothing shows where it ends, its folder and names lik
   const taken = await get(`${PAGE}?view=file&path=docs/guides`)
   expect(textOf(taken.html)).not.toContain('There is no guides')
   expect(linksOf(taken.html)).toContain(`${PAGE}/docs/guides`)
+})
+
+test('a path with one misspelt folder leads to the whole path', async () => {
+  const entries = [{ path: 'skills', kind: 'directory' as const, counts: { skills: 2, documents: 0 } }]
+  const browse = ({ query }: { query: URLSearchParams }) => {
+    const path = query.get('path') ?? ''
+    return ['', 'skills/pdf'].includes(path)
+      ? browsePage({ path, entries: path === '' ? entries : [] })
+      : refusal('mount.path_not_found')
+  }
+  const { get } = await open({
+    mounts: ({ address }) => (address.endsWith('tools') ? readyMount() : refusal('mount.path_not_found')),
+    files: ({ query }) => (query.get('path') === 'skills/a.md' ? filePage() : refusal('file.not_found')),
+    browse,
+  })
+  const links = async (path: string) => linksOf((await get(`${PAGE}/${path}`)).html)
+  expect(await links('skils/pdf')).toEqual(expect.arrayContaining([`${PAGE}/skills/pdf`, `${PAGE}/skills`]))
+  expect(await links('skils/a.md')).toContain(`${PAGE}?view=file&path=skills/a.md`)
+  expect(await links('skils/none')).not.toContain(`${PAGE}/skills/none`)
 })
 
 test('a skill that is asked for by its name alone is found where it lies', async () => {

@@ -10,6 +10,10 @@ test('repositories with a similar name are found at every owner, and no others',
   expect(near(served, '/local/acme/handbok').sort()).toEqual(['/local/acme/handbook', '/local/other/hand-book'])
 })
 
+test('a name of a letter or two is no part of another', () => {
+  expect(near(['/local/acme/handbook', '/local/acme/b2'], '/local/acme/b')).toEqual([])
+})
+
 test('of a name that very many owners use, a few are shown', () => {
   const served = Array.from({ length: 400 }, (_, index) => `/local/owner-${index}/handbook`)
   expect(near(served, '/local/acme/handbok')).toHaveLength(5)

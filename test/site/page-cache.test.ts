@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
-import { createFactsReader, PageCache } from '#site/lib/page-cache.ts'
+import { createFactsReader, PageCache, watchAnswers } from '#site/lib/page-cache.ts'
 import { type Answers, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { exactTextsOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
@@ -105,6 +105,29 @@ test('a page whose facts changed while it was rendered is not kept', async () =>
   })
   for (let turn = 0; turn < 3; turn++) await get(FILE)
   expect(asked.length).toBe(2)
+})
+
+test('pages of the same facts share answers, once the facts were the same after the first page', async () => {
+  let asked = 0
+  const api = createApiClient(async () => {
+    asked++
+    return { status: 200, body: JSON.stringify(filePage()), etag: '"one"' }
+  })
+  const factsOf = new WeakMap()
+  const open = async (facts: string | null) => {
+    const watched = watchAnswers(api, facts, factsOf)
+    await watched.client.get('files', 'local/acme/tools', { path: 'a.md' })
+    return watched
+  }
+  await open('these facts')
+  await open('these facts')
+  expect(asked).toBe(2)
+  ;(await open('these facts')).keep()
+  await open('these facts')
+  expect(asked).toBe(3)
+  await open('other facts')
+  ;(await open(null)).keep()
+  expect(asked).toBe(5)
 })
 
 test('kept pages are bounded by their bytes', () => {

@@ -43,6 +43,12 @@ describe.each(ADDRESSES)('what is copied for %s', text => {
     expect(same(new URL(url).pathname)).toBe(same(new URL(`${BASE}/api/v1/skills${path}`).pathname))
   })
 
+  test('is a command that pins the folder at this service', () => {
+    const words = wordsOf('mountglass', codeOf('Lock file'))
+    const folder = formatAddress({ ...address, path: 'skills/a b' as RepoPath })
+    expect(words.map(same)).toEqual(['pin', '--service', BASE, same(folder)])
+  })
+
   test('is a file that its client parses', () => {
     const name = `${address.owner}-${address.repository.replace('.', '-')}`
     expect(JSON.parse(codeOf('Cursor'))).toEqual({ mcpServers: { [name]: { url: server } } })
@@ -71,6 +77,14 @@ test('pages of addresses and skills offer it, at the branch and pinned', async (
     expect(copied).toContain(`npx skills add ${BASE}${PAGE}@${COMMIT}${folder}`)
     expect(textOf(html).includes('The server offers all skills of this address')).toBe(target === SKILL)
   }
+})
+
+test('a skill that installing programs refuse is not offered to them', async () => {
+  const warnings = [{ code: 'skill.not_installable', message: 'no description' }] as const
+  const { get } = await open({ skills: () => skillPage({ warnings: [...warnings] }) }, { baseUrl: BASE })
+  const text = textOf((await get(SKILL)).html)
+  expect(text).toContain('Programs that install skills refuse this one')
+  expect(text).not.toContain('npx skills add')
 })
 
 test('a skill with rules says that installing its folder brings none of them', async () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { programEnvironment } from '../support/program-environment.ts'
 
 /** Takes what has to be done at the end, however that comes: of a test, or of a run by hand. */
 export type AtEnd = (end: () => Promise<void>) => void
@@ -24,7 +25,7 @@ export interface Program {
 
 export interface ProgramOptions {
   args?: readonly string[]
-  /** Beside `PATH`. */
+  /** Beside `programEnvironment()`. */
   env: Readonly<Record<string, string>>
   /** Where it prints its lines. Default: standard output. */
   linesOn?: 'stdout' | 'stderr'
@@ -33,7 +34,7 @@ export interface ProgramOptions {
 /** Starts a program of Node. It is killed at the end at the latest. */
 export function startProgram(file: string, { args = [], env, linesOn = 'stdout' }: ProgramOptions, atEnd: AtEnd): Program {
   // A program of ours ends when nobody holds the other end of its standard input any more.
-  const child = spawn(process.execPath, [file, ...args], { env: { PATH: process.env.PATH, ...env }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [file, ...args], { env: { ...programEnvironment(), ...env }, stdio: 'pipe' })
   const lines: string[] = []
   const listeners = new Set<() => void>()
   const tell = () => {

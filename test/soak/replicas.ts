@@ -16,6 +16,8 @@ export interface ReplicasOptions {
   repositories: number
   /** For so long there are visitors and pushes. */
   seconds: number
+  /** From one push to the next. */
+  pushSeconds: number
   /** Of the host's answers, those that fail. 0: the run is undisturbed, and its token does not expire. */
   share: number
   /** Of the webhooks, those that never come. */
@@ -48,7 +50,6 @@ export interface ReplicasReport extends SoakReport {
 export const QUOTA_SHARE = 1.2
 const SECRET = 'the secret of the webhooks'
 const VISIT_EVERY_MS = 2_000
-const PUSH_EVERY_MS = 2_500
 const LOOK_MS = 250
 /** Shares of the webhooks that come twice, and that come late and so out of order. */
 const HOOKS = { twice: 0.2, late: 0.3 }
@@ -156,7 +157,7 @@ class Run {
 
   /** Pushes to one repository after the other; webhooks reach one of the replicas, some of them twice, late and out of order, or never. */
   async push(github: FakeGitHub, app: App): Promise<void> {
-    const { seconds, lost, seed } = this.#options
+    const { seconds, pushSeconds, lost, seed } = this.#options
     const random = createRandom('pushes', seed)
     const endsAt = performance.now() + seconds * 1000
     const telling: Promise<void>[] = []
@@ -177,7 +178,7 @@ class Run {
       const chance = random()
       if (chance >= lost) telling.push(chance < lost + HOOKS.late ? sleep(random() * LATE_MS).then(deliver) : deliver())
       if (chance >= 1 - HOOKS.twice) telling.push(sleep(random() * LATE_MS).then(deliver))
-      await sleep(PUSH_EVERY_MS)
+      await sleep(pushSeconds * 1000)
     }
     await Promise.all(telling)
   }

@@ -203,11 +203,15 @@ function editedFolder(folder: string, seed: string, mark: string): Edited {
   return { folder, paths: regularFiles(folder), pick: items => items[Math.floor(random() * items.length)], mark }
 }
 
+/** Without those of git, of which there are more than of the others. */
 function regularFiles(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
+  const top = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== '.git')
+  const below = top
+    .filter(entry => entry.isDirectory())
+    .flatMap(({ name }) => readdirSync(join(folder, name), { recursive: true, withFileTypes: true }))
+  return [...top, ...below]
     .filter(entry => entry.isFile())
     .map(entry => posix.join(entry.parentPath.slice(folder.length + 1), entry.name))
-    .filter(path => !path.startsWith('.git/'))
     .sort()
 }
 

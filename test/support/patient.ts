@@ -1,3 +1,4 @@
+import { READ_PATIENCE } from '#infra/github/ask-patiently.ts'
 import type { HostTimeouts } from '#infra/github/host.ts'
 
 /** Waits that end on no machine, however slow: only a test of patience wants an end of them. */
@@ -5,7 +6,7 @@ export const PATIENT = {
   patienceMs: 60_000,
   answerMs: 60_000,
   retryWithinMs: 60_000,
-  readPatienceMs: 60_000,
+  readPatience: { ...READ_PATIENCE, withinMs: 60_000 },
 } satisfies HostTimeouts
 
 /** For a process that decodes or draws pictures. */

@@ -39,9 +39,9 @@ export async function makeSnapshot(
   const packs = new Map([...(earlier?.packs ?? []), ...alone.packs])
   const create = (blobs: BlobStore, names: Iterable<string>) =>
     Promise.all([...names].map(name => blobs.create(packKey(repository, name), packs.get(name) as Uint8Array)))
+  const header = gzipSync(canonicalJson(encodeHeader(alone.header)))
   const publish = async (blobs: BlobStore) => {
-    await blobs.create(headerKey(repository, commit), gzipSync(canonicalJson(encodeHeader(alone.header))))
-    // As versions before this one did.
+    await blobs.create(headerKey(repository, commit), header)
   }
   return {
     repository,

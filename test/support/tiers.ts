@@ -21,6 +21,9 @@ export type Tier = 'test' | 'test:all'
 const TESTS = 'test/**/*.test.ts'
 const TESTS_OF_ALL = 'test/**/*.all.test.ts'
 
+/** Files of the second tier that share loaded modules. In the other folders most files start and kill processes. */
+const IN_PROCESS = ['api', 'contract', 'properties', 'traps', 'unit'].map(folder => `test/${folder}/**/*.all.test.ts`)
+
 /** Files whose tests pass through the stores: one for each endpoint, and those that write state entries. */
 const API_OVER_STORES = [
   'account',
@@ -49,6 +52,9 @@ const API_OVER_STORES = [
 /** The properties whose number of runs depends on the tier: see `runs.ts`. */
 const PROPERTIES = 'test/properties/**/*.test.ts'
 
+/** Configurations of the second tier that run each of its own files once. */
+export const OWN_OF_ALL: readonly string[] = ['test:all', 'test:all in process']
+
 const MEMORY = { MOUNTGLASS_TEST_STORES: 'memory' }
 
 export const TIERS: Readonly<Record<Tier, readonly TestRun[]>> = {
@@ -58,7 +64,8 @@ export const TIERS: Readonly<Record<Tier, readonly TestRun[]>> = {
     { name: 'test', include: [TESTS], exclude: [TESTS_OF_ALL], env: MEMORY, isolate: false },
   ],
   'test:all': [
-    { name: 'test:all', include: [TESTS_OF_ALL], env: {} },
+    { name: 'test:all', include: [TESTS_OF_ALL], exclude: IN_PROCESS, env: {} },
+    { name: 'test:all in process', include: IN_PROCESS, env: {}, isolate: false },
     {
       name: 'every property',
       include: [PROPERTIES],
@@ -122,7 +129,7 @@ export function chosenRuns(env: NodeJS.ProcessEnv): readonly TestRun[] {
     if (tier in TIERS) return TIERS[tier as Tier]
     throw new Error(`MOUNTGLASS_TEST_TIER: ${tier} is no tier; the tiers are ${Object.keys(TIERS).join(' and ')}`)
   }
-  const once = [...TIERS.test, ...TIERS['test:all'].slice(0, 1)]
+  const once = [...TIERS.test, ...TIERS['test:all'].filter(({ name }) => OWN_OF_ALL.includes(name))]
   return once.map(own => ({ ...own, env: withoutGiven(own.env, env) }))
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { programEnvironment } from './program-environment.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 const HOSTILE = new URL('./hostile-jobs.ts', import.meta.url).href
@@ -28,7 +29,7 @@ export interface LogLine {
 /** Runs until the test ends at the latest. Repositories with the names of `hostile-jobs.ts` do what these say. */
 export function startWorkerProcess(env: Record<string, string>, args: readonly string[] = []): WorkerProcess {
   const child = spawn(process.execPath, [LAUNCHER, 'work', ...args], {
-    env: { PATH: process.env.PATH, MOUNTGLASS_GITHUB: 'off', NODE_OPTIONS: `--import ${HOSTILE}`, ...env },
+    env: { ...programEnvironment(), MOUNTGLASS_GITHUB: 'off', NODE_OPTIONS: `--import ${HOSTILE}`, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const log: LogLine[] = []

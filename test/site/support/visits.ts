@@ -35,7 +35,7 @@ const VARIANTS: readonly [string, BrowserContextOptions][] = [
 export function visitsAt(segment: 'local' | 'gh', variants = VARIANTS.length): void {
   const handbook = `/${segment}/mountglass/handbook`
   let operator: string
-  let reference: Reference
+  let reference: Reference | undefined
   let service: Service
   let browser: Browser
 
@@ -43,8 +43,8 @@ export function visitsAt(segment: 'local' | 'gh', variants = VARIANTS.length): v
     await ensureBuilt()
     operator = await mkdtemp(join(tmpdir(), 'mountglass-operator-'))
     await writeFile(join(operator, 'featured.yaml'), `- address: ${handbook}\n`)
-    reference = await serveReference()
-    const settings = segment === 'local' ? { MOUNTGLASS_GITHUB: 'off' } : reference.settings
+    reference = segment === 'gh' ? await serveReference() : undefined
+    const settings = reference?.settings ?? { MOUNTGLASS_GITHUB: 'off' }
     service = await startService({ ...settings, MOUNTGLASS_OPERATOR: operator })
     browser = await openBrowser()
   })

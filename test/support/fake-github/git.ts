@@ -179,22 +179,21 @@ export async function changedFiles(
   to: string,
 ): Promise<ChangedFile[]> {
   const trees = from === null ? ['--root', to] : [from, to]
-  const shown = ['diff-tree', '-r', '-z', '--no-commit-id', '--no-renames']
-  const [raw, counts] = await Promise.all(
-    ['--raw', '--numstat'].map(async form =>
-      (await runGit(world, repository, [...shown, form, ...trees])).toString().split('\0'),
-    ),
-  )
+  const shown = ['diff-tree', '-r', '-z', '--no-commit-id', '--no-renames', '--raw', '--numstat']
+  // First a line of facts and a path for each file, then a line of counts for each.
+  const said = (await runGit(world, repository, [...shown, ...trees])).toString().split('\0')
+  const countsAt = said.findIndex((line, index) => index % 2 === 0 && !line.startsWith(':'))
+  const raw = said.slice(0, countsAt)
   const lines = new Map(
-    counts?.map(line => {
+    said.slice(countsAt).map(line => {
       const [additions = '', deletions = '', path = ''] = line.split('\t')
       return [path, { additions: Number(additions) || 0, deletions: Number(deletions) || 0 }]
     }),
   )
   const files: ChangedFile[] = []
-  for (let index = 0; index + 1 < (raw?.length ?? 0); index += 2) {
-    const [, , before = '', after = '', letter = ''] = raw?.[index]?.split(' ') ?? []
-    const path = raw?.[index + 1] ?? ''
+  for (let index = 0; index < raw.length; index += 2) {
+    const [, , before = '', after = '', letter = ''] = raw[index]?.split(' ') ?? []
+    const path = raw[index + 1] ?? ''
     const status = letter === 'A' ? 'added' : letter === 'D' ? 'removed' : 'modified'
     files.push({ path, oid: letter === 'D' ? before : after, status, ...(lines.get(path) ?? { additions: 0, deletions: 0 }) })
   }

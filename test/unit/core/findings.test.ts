@@ -3,6 +3,7 @@ import { ADVICE } from '#core/advice.ts'
 import { say, sayIn, why } from '#core/words/findings.ts'
 import { FINDINGS as GERMAN, REASONS as GERMAN_REASONS } from '#core/words/findings-de.ts'
 import { FINDINGS, REASONS } from '#core/words/findings-en.ts'
+import { parseYamlMapping } from '#indexer/rules/front-matter.ts'
 
 const GERMAN_WORDS = { findings: GERMAN, reasons: GERMAN_REASONS }
 const german = (code: string, message: string) => sayIn(code, message, GERMAN_WORDS)
@@ -30,8 +31,16 @@ test.each(Object.entries(REASONS))('the reason %s is said in German with the sam
   )
 })
 
+/** What the parser says, as a finding tells it. */
+function faultOf(yaml: string): string {
+  const parsed = parseYamlMapping(yaml)
+  return parsed.ok ? '' : parsed.message
+}
+
 test.each([
   ['front_matter.invalid', '`name`: bad indentation on line 4', '`name`: bad indentation, in Zeile 4'],
+  ['front_matter.invalid', faultOf('a: {x: 1 y: 2}'), '`a`: zwischen Einträgen in Klammern fehlt ein Komma, in Zeile 2'],
+  ['front_matter.invalid', faultOf('a: 1\na: 2'), 'ein Schlüssel steht zweimal da, in Zeile 3'],
   [
     'front_matter.repaired',
     '`a`: a quote is not closed on line 3',

@@ -1,0 +1,14 @@
+import { createInProcessRunner } from '#indexer/main.ts'
+import { parseInfraSettings } from '#infra/infra-settings.ts'
+import { openInfra } from '#infra/open.ts'
+import { startInProcess } from './in-process.ts'
+import type { AnswersInContext } from './lock/answers.ts'
+import { ownAnswers } from './lock/own-answers.ts'
+
+/** Opens a service in this process, without a port, to ask it. @throws SettingsError */
+export async function openInProcessAnswers(env: NodeJS.ProcessEnv): Promise<AnswersInContext & { close(): Promise<void> }> {
+  const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
+  const infra = await openInfra(settings)
+  const { handlers, hosts, close } = startInProcess({ infra, runner: createInProcessRunner(infra) })
+  return { answers: ownAnswers(handlers, hosts), context: { hosts, baseUrl: settings.baseUrl }, close }
+}
