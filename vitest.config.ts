@@ -17,8 +17,8 @@ export default defineConfig({
     reporters: ['default', './test/support/slowest-files.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // Tests start git, servers and indexers of their own, so more workers than this only make them wait for each other.
-    maxWorkers: 2,
+    // Tests often wait for the git, servers and indexers that they start: three keep two processors busy. More only wait for each other.
+    maxWorkers: 3,
     // For what hangs. No test depends on the speed of the machine, and some machines are slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -87,6 +87,7 @@ export const TIERS: Readonly<Record<Tier, readonly TestRun[]>> = {
  * longest are small: begun last, they run alone.
  */
 export const LONGEST: readonly string[] = [
+  'test/e2e/fleet.all.test.ts',
   'test/site/accessibility.all.test.ts',
   'test/corpus/repositories.all.test.ts',
   'test/corpus/changes.all.test.ts',
@@ -96,9 +97,7 @@ export const LONGEST: readonly string[] = [
   'test/e2e/s3.all.test.ts',
   'test/site/hostile-browser.all.test.ts',
   'test/e2e/work.all.test.ts',
-  'test/e2e/pin.all.test.ts',
   'test/contract/crash.all.test.ts',
-  'test/e2e/fleet.all.test.ts',
   'test/indexer/job-processes.all.test.ts',
   'test/e2e/serve.all.test.ts',
   'test/site/people-browser.all.test.ts',
