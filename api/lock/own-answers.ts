@@ -1,4 +1,4 @@
-import { parseAddress } from '#core/address.ts'
+import { type Address, parseAddress } from '#core/address.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
 import { saidOfOwnReading } from '#core/words/own-reading.ts'
@@ -18,8 +18,9 @@ export function ownAnswers(handlers: Pick<Handlers, PinEndpoint>, hosts: readonl
     async get(name, address, query) {
       const handle = handlers[name] as (call: object) => Promise<unknown>
       const { query: schema, answer } = ENDPOINTS[name]
-      const subject = parseAddress(address, hosts)
+      let subject: Address | null = null
       try {
+        subject = parseAddress(address, hosts)
         const call = { subject, query: schema.parse(query), body: null, viewer: OWN_PROCESS }
         return answer.parse(await handle(call)) as never
       } catch (error) {

@@ -2,8 +2,13 @@ import type { Address } from '../address.ts'
 import type { ServiceError } from '../errors.ts'
 import { type Sentence, sentence } from './sentence.ts'
 
-/** What a command says that reads repositories itself: where local ones lie, only its own settings tell. */
-export function saidOfOwnReading(error: ServiceError, { host, owner, repository }: Address): Sentence {
-  const isLocalMissing = host === 'local' && error.code === 'mount.repo_not_found'
-  return isLocalMissing ? sentence('noLocalRepository', { owner, repository }) : sentence('asTold', { reason: error })
+/**
+ * What a command says that reads repositories itself: where local ones lie, only its own settings tell.
+ *
+ * @param address `null`: the error says that there is none
+ */
+export function saidOfOwnReading(error: ServiceError, address: Address | null): Sentence {
+  if (address?.host !== 'local' || error.code !== 'mount.repo_not_found') return sentence('asTold', { reason: error })
+  const { owner, repository } = address
+  return sentence('noLocalRepository', { owner, repository })
 }
