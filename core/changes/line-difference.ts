@@ -25,7 +25,7 @@ export async function compareLines(
   const left = { comparisons: DIFFERENCE_COMPARISONS }
   const middle = withoutCommonEnds(old, new_, whole)
   await turn()
-  const pace = createPace(turn, COMPARISONS_AT_ONCE)
+  const pace = createPace(turn, COMPARISONS_OF_PIECE)
   const anchors = await findAnchors(old, new_, middle, { count: lines.count, turn })
   let { oldFrom, newFrom } = middle
   for (let at = 0; at <= anchors.length; at += 2) {
@@ -108,7 +108,7 @@ async function singlePlaces(
 }
 
 /** Places that are looked at before others may get their turn. */
-const PLACES_AT_ONCE = 8_192
+const PLACES_AT_ONCE = 4_096
 
 /** The longest increasing subsequence of the pairs by their second places, by patience sorting. */
 async function longestRising(places: Int32Array, turn: Turn): Promise<Int32Array> {
@@ -145,6 +145,8 @@ class TooManyComparisons extends Error {}
 
 /** Comparisons of one call of the library, which cannot be interrupted: some milliseconds. */
 const COMPARISONS_AT_ONCE = 100_000
+/** After so many, others may get their turn: some hundred small ranges, which take milliseconds before they are compiled. */
+const COMPARISONS_OF_PIECE = 16_384
 /** What a range takes besides, in comparisons. */
 const COMPARISONS_OF_RANGE = 32
 

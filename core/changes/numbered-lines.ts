@@ -11,8 +11,8 @@ export interface NumberedLines {
   numbers: Int32Array
 }
 
-/** UTF-16 units that are read before others may get their turn: less than a millisecond. A longer line is read at once. */
-const UNITS_AT_ONCE = 65_536
+/** UTF-16 units that are read before others may get their turn: milliseconds before they are compiled, then much less. A longer line is read at once. */
+const UNITS_AT_ONCE = 16_384
 /** Places of the table that are looked at for one line. */
 const PROBES = 32
 /** Lines of one hash and one length that are compared with one line, unit by unit. */

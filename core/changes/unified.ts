@@ -69,8 +69,8 @@ const REMOVED = '-'.charCodeAt(0)
 const ADDED = '+'.charCodeAt(0)
 const NEWLINE = 10
 
-/** Written before others may get their turn: less than a millisecond. A longer line is written at once. */
-const UNITS_AT_ONCE = 65_536
+/** Written before others may get their turn: milliseconds before it is compiled, then much less. A longer line is written at once. */
+const UNITS_AT_ONCE = 16_384
 /** What a line takes besides its units, in units. */
 const UNITS_OF_LINE = 8
 
