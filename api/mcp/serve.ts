@@ -111,7 +111,7 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
         if (!reply.raw.writableFinished) left.abort()
       })
       const options = await optionsOf(request, rawAddress, message)
-      const asked = await toWebRequest(request.raw as NodeIncomingMessageLike, message, { signal: left.signal })
+      const asked = await toWebRequest(protocolOf(request), NO_BODY, { signal: left.signal })
       const answer = await served.run(options, () => handler.fetch(asked, { parsedBody: message }))
       if (options.refusal === null) return await send(reply, answer, options.held)
       known.delete(rawAddress)
@@ -128,6 +128,16 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
 function isRefusal({ code }: ServiceError, viewer: Viewer): boolean {
   return OF_ADDRESS.has(code) && !(code === 'mount.repo_not_found' && viewer.kind === 'token')
 }
+
+/** What the SDK reads of a request besides its message, which it gets parsed: the headers of the protocol. */
+function protocolOf({ headers }: FastifyRequest): NodeIncomingMessageLike {
+  const read = Object.entries(headers).filter(([name]) => READ_HEADERS.has(name) || name.startsWith('mcp-'))
+  return { method: 'POST', url: '/mcp', headers: Object.fromEntries(read) } as NodeIncomingMessageLike
+}
+
+const READ_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'last-event-id'])
+/** Nothing that JSON can say: the message is not encoded again. */
+const NO_BODY = Symbol('no body')
 
 /** Passes the answer of the SDK on, with the headers of this service. */
 async function send(reply: FastifyReply, answer: Response, held: HeldJson): Promise<FastifyReply> {
