@@ -1,8 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Deps } from '#api/deps.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { countOpened } from './support/count-opened.ts'
 
 /* Requests that arrive in one turn of the event loop and ask for the same. */
 
@@ -11,24 +11,16 @@ const MOUNT = `/api/v1/mounts${ADDRESS}`
 const FILE = `/api/v1/files${ADDRESS}?path=docs/guide.md`
 
 let app: TestApp
-let opened = 0
+const opened = countOpened()
 beforeAll(async () => {
-  const countOpened = (deps: Deps): Deps => {
-    const { uses } = deps
-    const count: typeof uses.opened = use => {
-      opened++
-      uses.opened(use)
-    }
-    return { ...deps, uses: { ...uses, opened: count } }
-  }
   const files = { 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# Guide\n\nHow to do it.\n' }
-  app = await testApp({ 'acme/tools': files }, { deps: countOpened })
+  app = await testApp({ 'acme/tools': files }, { deps: opened.deps })
   await app.open(ADDRESS)
   await app.app.inject(MOUNT)
 })
 afterAll(() => app.close())
 beforeEach(() => {
-  opened = 0
+  opened.count = 0
 })
 
 test.each([MOUNT, FILE])('%s: they are answered by one call, each whole', async url => {
@@ -41,19 +33,19 @@ test.each([MOUNT, FILE])('%s: they are answered by one call, each whole', async 
   }
   expect(headers.etag).toBeDefined()
   expect(new Set(answers.map(answer => answer.headers['x-request-id'])).size).toBe(3)
-  expect(opened).toBe(1)
+  expect(opened.count).toBe(1)
 })
 
 test('whoever asks for something else, or has the answer, is answered apart', async () => {
   const { etag } = (await app.app.inject(MOUNT)).headers
-  opened = 0
+  opened.count = 0
   const [whole, held, other] = await Promise.all([
     app.app.inject(MOUNT),
     app.app.inject({ url: MOUNT, headers: { 'if-none-match': String(etag) } }),
     app.app.inject(`${MOUNT}/docs`),
   ])
   expect([whole.statusCode, held.statusCode, other.statusCode]).toEqual([200, 304, 200])
-  expect(opened).toBe(3)
+  expect(opened.count).toBe(3)
 })
 
 test('a refusal is that of all, and the next turn sees what changed', async () => {

@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Deps } from '#api/deps.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { countOpened } from './support/count-opened.ts'
 
 /* Answers 304 over the network, where they are sent before the router runs. They are those that the router's way gives. */
 
@@ -28,19 +28,11 @@ const READY = [
 let app: TestApp
 let origin: string
 let logged: string[] = []
-let opened = 0
+const opened = countOpened()
 beforeAll(async () => {
   const stream = { write: (line: string) => void logged.push(line) }
-  const countOpened = (deps: Deps): Deps => {
-    const { uses } = deps
-    const count: typeof uses.opened = use => {
-      opened++
-      uses.opened(use)
-    }
-    return { ...deps, uses: { ...uses, opened: count } }
-  }
   const log = { level: 'info', stream }
-  app = await testApp({ 'acme/tools': FILES }, { metrics: createPrometheusMetrics(), logger: log, deps: countOpened })
+  app = await testApp({ 'acme/tools': FILES }, { metrics: createPrometheusMetrics(), logger: log, deps: opened.deps })
   await app.open(ADDRESS)
   origin = await app.app.listen({ host: '127.0.0.1', port: 0 })
 })
@@ -141,13 +133,13 @@ test('requests that arrive together are decided at once, and those that arrive l
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')
     const request = (connection: string) =>
       `GET ${url} HTTP/1.1\r\nhost: a\r\nif-none-match: ${etag}\r\nconnection: ${connection}\r\n\r\n`
-    opened = 0
+    opened.count = 0
     socket.write(request('keep-alive').repeat(4) + request('close'))
     return (await text(socket)).match(/(?<=HTTP\/1\.1 )\d+/g)
   }
-  expect([await askTogether(), opened]).toEqual([Array(5).fill('304'), 1])
+  expect([await askTogether(), opened.count]).toEqual([Array(5).fill('304'), 1])
   await writeFile(marker, '')
-  expect([await askTogether(), opened]).toEqual([Array(5).fill('404'), 0])
+  expect([await askTogether(), opened.count]).toEqual([Array(5).fill('404'), 0])
   await rm(marker)
 })
 
