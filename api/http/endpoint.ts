@@ -182,7 +182,7 @@ function answering<Name extends EndpointName>(
   return request => (mayShare && isForAnybody(request) ? shared : alone)(request)
 }
 
-/** Whether all who ask so are answered the same, and nobody has the answer already. */
+/** Whether everybody who sends this request is answered the same. A client that names the answer it holds is answered by itself. */
 function isForAnybody({ method, viewer, headers }: FastifyRequest): boolean {
   return method === 'GET' && viewer === ANONYMOUS && headers['if-none-match'] === undefined
 }

@@ -203,7 +203,7 @@ function editedFolder(folder: string, seed: string, mark: string): Edited {
   return { folder, paths: regularFiles(folder), pick: items => items[Math.floor(random() * items.length)], mark }
 }
 
-/** Without those of git, of which there are more than of the others. */
+/** The files of a clone. Its `.git` folder, which has more files than the rest, is not listed. */
 function regularFiles(folder: string): string[] {
   const top = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== '.git')
   const below = top
