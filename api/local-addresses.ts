@@ -32,10 +32,11 @@ export function listLately(local: LocalRepositories, deps: Deps, log: FallbackLo
   return () => {
     if (performance.now() - listedAt < LISTED_MILLISECONDS) return listing
     listedAt = performance.now()
-    listing = Promise.all([listLocal(local, deps, log), isHandbookOpen(local, deps)]).then(([listed, hasHandbook]) => [
-      ...(listed?.addresses ?? []),
-      ...(hasHandbook ? [REFERENCE_REPOSITORY] : []),
-    ])
+    listing = Promise.all([listLocal(local, deps, log), isHandbookOpen(local, deps)]).then(([listed, hasHandbook]) => {
+      const addresses = listed?.addresses ?? []
+      // Where no folder was chosen, the handbook is among what is listed.
+      return hasHandbook && !addresses.includes(REFERENCE_REPOSITORY) ? [...addresses, REFERENCE_REPOSITORY] : addresses
+    })
     return listing
   }
 }

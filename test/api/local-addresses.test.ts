@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import type { Deps } from '#api/deps.ts'
+import { listLately } from '#api/local-addresses.ts'
+import { REFERENCE_REPOSITORY } from '#api/operator/operator-content.ts'
+import { testApp } from '#test/support/test-app.ts'
+
+test('the handbook is among the local addresses once, also where it is in the folder that is served', async () => {
+  const opened: Deps[] = []
+  const keep = (deps: Deps) => {
+    opened.push(deps)
+    return deps
+  }
+  const files = { 'README.md': '# Read me\n' }
+  const app = await testApp({ 'mountglass/handbook': files, 'acme/tools': files }, { deps: keep })
+  try {
+    const [deps] = opened as [Deps]
+    const local = deps.hosts.find(({ segment }) => segment === 'local') as unknown as Parameters<typeof listLately>[0]
+    const addresses = await listLately(local, deps, { warn: message => expect.fail(String(message)) })()
+    expect([...addresses].sort()).toEqual(['/local/acme/tools', REFERENCE_REPOSITORY])
+  } finally {
+    await app.close()
+  }
+})
