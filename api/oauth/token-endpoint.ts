@@ -170,16 +170,19 @@ function answerRefresh(deps: OAuthDeps, { record, turn, presented, minted, origi
 const NOT_VALID = 'the refresh token is not valid or has expired'
 
 /** `POST /oauth/revoke`: ends the family of a token. Whoever holds a token may end it, so that nothing else is asked. @throws RefusedToken */
-export async function revokeToken(deps: OAuthDeps, form: Form): Promise<void> {
+export async function revokeToken(deps: OAuthDeps, form: Form, origin: RequestOrigin | null): Promise<void> {
   const presented = required(form, 'token')
   const token = parseToken(presented)
   if (token?.kind !== 'access' && token?.kind !== 'refresh') return
   const hashed = hashToken(presented)
-  let isEnded = false
-  await deps.records.grants.update([token.person, token.grant], record => {
-    isEnded = record?.families.some(family => family.fid === token.family && holdsToken(family, hashed)) ?? false
-    return record !== null && isEnded ? withoutFamily(record, token.family, deps.clock.now()) : record
+  let wasHeld = false
+  const record = await deps.records.grants.update([token.person, token.grant], before => {
+    const isHeld = before?.families.some(family => family.fid === token.family && holdsToken(family, hashed)) ?? false
+    // Kept over attempts: a write that was done although the store said that it failed is met again here.
+    wasHeld ||= isHeld
+    return before !== null && isHeld ? withoutFamily(before, token.family, deps.clock.now()) : before
   })
+  if (record !== null && wasHeld) deps.audit.note('grant.delete', { origin, ...subjectOf(record), reason: 'revoked by the app' })
 }
 
 async function endFamily(deps: OAuthDeps, { uk, gk, fid }: { uk: string; gk: string; fid: string }): Promise<void> {

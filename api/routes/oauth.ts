@@ -95,7 +95,7 @@ async function registerForApps(app: FastifyInstance, oauth: OAuthDeps): Promise<
     reply.send(await answerToken(oauth, formOf(request), originOf(request))),
   )
   writable(app, '/oauth/revoke', async (request, reply) => {
-    await revokeToken(oauth, formOf(request))
+    await revokeToken(oauth, formOf(request), originOf(request))
     return reply.send()
   })
   writable(app, '/oauth/register', async (request, reply) => reply.code(201).send(await register(oauth, jsonOf(request))))

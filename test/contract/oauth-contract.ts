@@ -174,10 +174,13 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(await livingOf(of, [first, second])).toBe(0)
     })
 
-    test('is worth nothing once it was revoked, on every replica', async () => {
+    test('is worth nothing once it was revoked, on every replica, and the audit log says so once', async () => {
       const of = await scene()
       const answer = await connected(of)
-      await revokeToken(of.first, form({ token: answer.refresh_token }))
+      for (const replica of of.replicas) await revokeToken(replica, form({ token: answer.refresh_token }), ORIGIN)
+      expect(of.noted.filter(({ event }) => event === 'grant.delete')).toMatchObject([
+        { origin: ORIGIN, person: of.person.key, address: REPOSITORY, reason: 'revoked by the app' },
+      ])
       expect(await livingOf(of, [answer])).toBe(0)
       expect(await refreshed(of.second, of.clientId, answer.refresh_token)).toEqual({ error: 'invalid_grant' })
     })

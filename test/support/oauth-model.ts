@@ -230,7 +230,7 @@ const STEPS = {
   async revoke({ model }: Run, { pick }: Asked, deps: OAuthDeps) {
     const family = choose(model.families, pick, one => model.isAlive(one))
     if (!family) return
-    await revokeToken(deps, form({ token: family.refreshTokens.at(-1) }))
+    await revokeToken(deps, form({ token: family.refreshTokens.at(-1) }), null)
     family.isOver = true
   },
   async end({ scene, apps, model }: Run, { pick }: Asked, deps: OAuthDeps) {
