@@ -20,8 +20,8 @@ export default defineConfig({
     // Tests often wait for the git, servers and indexers that they start: three keep two processors busy. More only wait for each other.
     maxWorkers: 3,
     // For what hangs. No test depends on the speed of the machine, and some machines are slow.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     projects: chosenRuns(process.env).map(run => ({ extends: true as const, test: { ...run } })),
   },
 })

@@ -92,6 +92,8 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     rewriteUrl: rawPrefixes.rewriteUrl,
     routerOptions: { querystringParser: parseQueryString },
     bodyLimit: BODY_BYTES,
+    // A service that starts on a busy machine takes as long as it takes.
+    pluginTimeout: 0,
     serverFactory: listener =>
       createHttpServer(
         unchanged.before(listener),

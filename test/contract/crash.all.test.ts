@@ -24,7 +24,6 @@ const RACES: readonly { place: PlaceKind; kills: number; pauses: number; pauseSe
 describe.concurrent('4 processes that do 24 jobs while they are killed and stand still', () => {
   test.for(RACES.filter(({ place }) => hasServers(place)))(
     'over $place: no fence twice, one header for each job, and every count',
-    { timeout: 240_000 },
     async ({ place: kind, ...race }, context) => {
       const place = await makePlace(kind, testServer, context.onTestFinished)
       const report = await runRace(place, { processes: 4, jobs: 24, ...race, seed: 1 }, context.onTestFinished)
@@ -44,7 +43,6 @@ const WRITERS: readonly { place: PlaceKind; writers: number }[] = [
 describe('writers that are killed in the middle of their work', () => {
   test.for(WRITERS.filter(({ place }) => hasServers(place)))(
     '$writers of them over $place corrupt nothing and lose nothing that was acknowledged',
-    { timeout: 240_000 },
     async ({ place: kind, writers }) => {
       const place = await makePlace(kind, testServer, onTestFinished)
       const report = await runWriters(place, { writers, atOnce: 4, milliseconds: 150, seed: 1 }, onTestFinished)

@@ -122,9 +122,7 @@ describe.runIf(hasServer('postgres'))('a database beside the store', () => {
     expect(Contents.filter(({ Key = '' }) => Key.startsWith(`${prefix}/ctl/`))).toEqual([])
   })
 
-  test('while the database is away, what is ready is answered, the rest is 503, and both go on when it is back', {
-    timeout: 240_000,
-  }, async () => {
+  test('while the database is away, what is ready is answered, the rest is 503, and both go on when it is back', async () => {
     const server = await startOwnPostgres()
     onTestFinished(() => server.remove())
     const { env } = await deployment(server.url)

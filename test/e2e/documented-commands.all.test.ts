@@ -114,7 +114,6 @@ describe('a command of the documentation', () => {
         cwd: folder,
         env,
         encoding: 'utf8',
-        timeout: 120_000,
       })
       if (status !== 0) faults.push(`${code}${status}: ${stderr || stdout}`.slice(0, 600))
     }

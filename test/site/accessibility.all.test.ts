@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
     await site?.close()
   })
 
-  test.each(VISITS)('%s', { timeout: 600_000 }, async (_, looks, options) => {
+  test.each(VISITS)('%s', async (_, looks, options) => {
     expect(await findFaultsOfPages(browser, site, looks, options)).toEqual([])
   })
 })

@@ -160,12 +160,9 @@ async function watch(route: string, { name, commit }: Made) {
   return { status: answer.status, headers, body, asked, stores: storeCalls.map(neutral) }
 }
 
-/** Some hundred requests of pages and repositories. */
-const SLOW = { timeout: 180_000 }
-
 /** What nobody can tell from a repository that is not there, at every address. */
 export function hiddenAsAbsent({ tokenOf, isOpened }: HiddenCase): void {
-  test('is answered at every address as one that is not there', SLOW, async () => {
+  test('is answered at every address as one that is not there', async () => {
     await start(tokenOf)
     const all = []
     for (const route of ROUTES) for (const [what, hide] of STATES) all.push({ route, what, hide, one: await make() })
@@ -183,7 +180,7 @@ export function hiddenAsAbsent({ tokenOf, isOpened }: HiddenCase): void {
     await close()
   })
 
-  test('is on the page of its owner as one that is not there', SLOW, async () => {
+  test('is on the page of its owner as one that is not there', async () => {
     const answers: unknown[] = []
     for (const [, hide] of STATES) {
       await start(tokenOf)
