@@ -38,7 +38,7 @@ export function isLoopback(hostname: string | null): boolean {
 
 /** `null` when it is no URL: `Origin: null`, for example. */
 function hostOf(url: string): string | null {
-  return URL.canParse(url) ? new URL(url).hostname : null
+  return URL.parse(url)?.hostname ?? null
 }
 
 /** A request that is refused before the SDK sees it. */

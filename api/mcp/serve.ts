@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotocol/node'
@@ -15,6 +16,7 @@ import type { Viewer } from '../people/viewer.ts'
 import type { ToolHandlers } from './call-tool.ts'
 import { HeldJson } from './held-json.ts'
 import { introduce } from './instructions.ts'
+import { KeptLists, LIST_TOOLS, type SdkAnswer } from './kept-lists.ts'
 import { KeptResults } from './kept-results.ts'
 import { createServer, type ServerOptions } from './server.ts'
 import { createSkillSource, type SkillSourceOptions } from './skill-source.ts'
@@ -50,7 +52,7 @@ const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Methods that need nothing of the skills extension. */
-const TOOL_METHODS = new Set(['tools/list', 'tools/call'])
+const TOOL_METHODS = new Set([LIST_TOOLS, 'tools/call'])
 
 /** What the SDK's handler does not pass on to the server that it has made for a request. */
 interface Served extends ServerOptions {
@@ -68,6 +70,7 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
   const served = new AsyncLocalStorage<Served>()
   const known = new LRUCache<string, Address>({ ...entriesAtMost(KNOWN_ADDRESSES), ttl: KNOWN_MS })
   const kept = new KeptResults()
+  const lists = new KeptLists()
   const handler = createMcpHandler(({ era }) => {
     const options = served.getStore() as Served
     const toServiceError = (thrown: unknown) => {
@@ -111,9 +114,15 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
         if (!reply.raw.writableFinished) left.abort()
       })
       const options = await optionsOf(request, rawAddress, message)
-      const asked = await toWebRequest(protocolOf(request), NO_BODY, { signal: left.signal })
-      const answer = await served.run(options, () => handler.fetch(asked, { parsedBody: message }))
-      if (options.refusal === null) return await send(reply, answer, options.held)
+      const headers = protocolHeaders(request)
+      const ask = async () => {
+        const asked = { method: 'POST', url: '/mcp', headers } as NodeIncomingMessageLike
+        const told = await toWebRequest(asked, NO_BODY, { signal: left.signal })
+        const answer = await served.run(options, () => handler.fetch(told, { parsedBody: message }))
+        return await readAnswer(answer, message, options.held)
+      }
+      const answer = message.method === LIST_TOOLS ? await lists.answer({ message, headers, ...options }, ask) : await ask()
+      if (options.refusal === null) return send(reply, answer)
       known.delete(rawAddress)
       throw options.refusal
     },
@@ -130,23 +139,29 @@ function isRefusal({ code }: ServiceError, viewer: Viewer): boolean {
 }
 
 /** What the SDK reads of a request besides its message, which it gets parsed: the headers of the protocol. */
-function protocolOf({ headers }: FastifyRequest): NodeIncomingMessageLike {
-  const read = Object.entries(headers).filter(([name]) => READ_HEADERS.has(name) || name.startsWith('mcp-'))
-  return { method: 'POST', url: '/mcp', headers: Object.fromEntries(read) } as NodeIncomingMessageLike
+function protocolHeaders({ headers }: FastifyRequest): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => READ_HEADERS.has(name) || name.startsWith('mcp-')))
 }
 
 const READ_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'last-event-id'])
 /** Nothing that JSON can say: the message is not encoded again. */
 const NO_BODY = Symbol('no body')
 
-/** Passes the answer of the SDK on, with the headers of this service. */
-async function send(reply: FastifyReply, answer: Response, held: HeldJson): Promise<FastifyReply> {
-  reply.code(answer.status)
-  for (const [name, value] of answer.headers) if (name !== 'content-length') reply.header(name, value)
-  if (answer.body === null) return reply.send()
+async function readAnswer(answer: Response, { method }: Message, held: HeldJson): Promise<SdkAnswer> {
+  const { status, body } = answer
+  const headers = [...answer.headers].filter(([name]) => name !== 'content-length')
+  if (body === null) return { status, headers, body }
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
-  if (isStream) return reply.send(Readable.fromWeb(answer.body as ReadableStream))
-  return reply.send(held.complete(await answer.text()))
+  // The stream of a list ends with its only message.
+  if (isStream && method !== LIST_TOOLS) return { status, headers, body: Readable.fromWeb(body as ReadableStream) }
+  return { status, headers, body: held.complete(await answer.text()) }
+}
+
+/** Passes the answer of the SDK on, with the headers of this service. */
+function send(reply: FastifyReply, { status, headers, body }: SdkAnswer): FastifyReply {
+  reply.code(status)
+  for (const [name, value] of headers) reply.header(name, value)
+  return body === null ? reply.send() : reply.send(body)
 }
 
 /** The repository that an argument names. @throws ServiceError `address.*` */

@@ -1,19 +1,15 @@
-import { createMcpHandler } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ToolCall, ToolHandlers } from '#api/mcp/call-tool.ts'
 import { HeldJson } from '#api/mcp/held-json.ts'
-import { introduce } from '#api/mcp/instructions.ts'
 import { KeptResults } from '#api/mcp/kept-results.ts'
-import { createServer } from '#api/mcp/server.ts'
-import { createSkillSource } from '#api/mcp/skill-source.ts'
 import { TOOLS } from '#api/mcp/tools.ts'
 import { ANONYMOUS, OWN_PROCESS } from '#api/people/viewer.ts'
 import { addressHandlers } from '#api/routes/address-endpoints.ts'
 import { parseAddress } from '#core/address.ts'
-import { ServiceError } from '#core/errors.ts'
 import { TOOL_BYTES } from '#core/limits.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
-import { message, REVISION } from './scene.ts'
+import { legacy, message, REVISION, type Sent } from './scene.ts'
+import { answerOfSdk, answerOfService } from './sdk-alone.ts'
 
 /* Results that were made before, and answers that the SDK never held whole, are what the SDK alone answers. */
 
@@ -32,8 +28,6 @@ beforeAll(async () => {
   handlers = addressHandlers(app.deps)
 })
 afterAll(() => app.close())
-
-type Sent = ReturnType<typeof message>
 
 const tool = (name: string, given: Record<string, unknown>) => message('tools/call', { name, arguments: given })
 const replaced = ({ headers, payload }: Sent, from: string, to: string): Sent => ({
@@ -66,48 +60,13 @@ const INVALID: Sent[] = [
   replaced(tool('browse_repo', {}), '"jsonrpc":"2.0"', '"jsonrpc":"1.0"'),
   replaced(tool('browse_repo', {}), 'io.modelcontextprotocol/clientCapabilities', 'other'),
 ]
-/** As clients of older revisions send it, who are answered by a stream. */
-const legacy = ({ headers, payload }: Sent): Sent => {
-  const { _meta, ...params } = JSON.parse(payload).params
-  const { 'mcp-method': _method, 'mcp-name': _name, ...others } = headers
-  return {
-    headers: { ...others, 'mcp-protocol-version': '2025-11-25' },
-    payload: JSON.stringify({ ...JSON.parse(payload), params }),
-  }
-}
-
-/** What the SDK alone answers, with results that it holds whole. */
-async function answerOfSdk({ headers, payload }: Sent): Promise<[status: number, body: string]> {
-  const address = parseAddress(ADDRESS, ['local'])
-  const { instructions } = await introduce(handlers, address, ANONYMOUS, JSON.parse(payload))
-  const handler = createMcpHandler(() =>
-    createServer(
-      {
-        handlers,
-        maxBytes: TOOL_BYTES.default,
-        kept: new KeptResults(),
-        readAddress: text => parseAddress(text, ['local']),
-        openSkills: of => createSkillSource(app.deps, of),
-        toServiceError: thrown => (thrown instanceof ServiceError ? thrown : new ServiceError('service.internal')),
-      },
-      { address, viewer: ANONYMOUS, instructions, withSkills: true, held: null },
-    ),
-  )
-  const request = new Request(`https://mountglass.test/mcp${ADDRESS}`, { method: 'POST', headers, body: payload })
-  const answer = await handler.fetch(request)
-  const body = await answer.text()
-  await handler.close()
-  return [answer.status, body]
-}
-
 describe('an answer is byte for byte that of the SDK', () => {
   const named = (sent: readonly Sent[]) => sent.map(one => [one.payload.slice(0, 120), one] as const)
 
   test.each(named([...MODERN, ...INVALID, ...MODERN.map(legacy)]))('%s', async (_, sent) => {
-    const expected = await answerOfSdk(sent)
+    const expected = await answerOfSdk(app, ADDRESS, sent)
     for (const time of ['first', 'again']) {
-      const { statusCode, body } = await app.app.inject({ method: 'POST', url: `/mcp${ADDRESS}`, ...sent })
-      expect([statusCode, body], time).toEqual(expected)
+      expect(await answerOfService(app, ADDRESS, sent), time).toEqual(expected)
     }
   })
 })

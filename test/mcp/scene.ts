@@ -21,11 +21,13 @@ export function textOf({ content }: Pick<CallToolResult, 'content'>): string {
 
 export const REVISION = '2026-07-28'
 
+export interface Sent {
+  headers: Record<string, string>
+  payload: string
+}
+
 /** One message as a client of the newest revision sends it. */
-export function message(
-  method: string,
-  params: Record<string, unknown> = {},
-): { headers: Record<string, string>; payload: string } {
+export function message(method: string, params: Record<string, unknown> = {}): Sent {
   const { name } = params
   return {
     headers: {
@@ -48,5 +50,15 @@ export function message(
         },
       },
     }),
+  }
+}
+
+/** The same as clients of older revisions send it, who are answered by a stream. */
+export function legacy({ headers, payload }: Sent): Sent {
+  const { _meta, ...params } = JSON.parse(payload).params
+  const { 'mcp-method': _method, 'mcp-name': _name, ...others } = headers
+  return {
+    headers: { ...others, 'mcp-protocol-version': '2025-11-25' },
+    payload: JSON.stringify({ ...JSON.parse(payload), params }),
   }
 }
