@@ -19,8 +19,8 @@ export default defineConfig({
   trailingSlash: 'never',
   compressHTML: true,
   build: { format: 'preserve', inlineStylesheets: 'always', assets: '_a' },
-  // Fonts and scripts stay files of their own, so that the policy of the pages needs no hash of their bytes.
-  vite: { build: { assetsInlineLimit: 0 } },
+  // The scripts stand in the page like its styles, and are allowed by their hash: a request of their own would compete with the fonts.
+  vite: { build: { assetsInlineLimit: path => path.endsWith('.js') } },
   markdown: { syntaxHighlight: false },
   devToolbar: { enabled: false },
   security: {

@@ -14,6 +14,8 @@ import { promisify } from 'node:util'
 const SUBSETTER = 'subset-font@2.9.0'
 /** `site/styles/fonts.css` names the same ranges. */
 const CHARACTERS = `${ascii()}\u00a0§«»·×ÄÖÜßäéöü–—‘’‚“”„•…→`
+/** What text is set with. Others, such as fractions, would add the characters that they show. */
+const FEATURES = ['ccmp', 'locl', 'mark', 'mkmk', 'kern', 'liga', 'calt']
 const FONTS = [
   {
     name: 'sans',
@@ -31,7 +33,11 @@ try {
   const { resolve } = createRequire(join(folder, 'package.json'))
   const { default: subset } = await import(pathToFileURL(resolve('subset-font')).href)
   for (const { name, source, weights } of FONTS) {
-    const options = { targetFormat: 'woff2', ...(weights === null ? {} : { variationAxes: { wght: weights } }) }
+    const options = {
+      targetFormat: 'woff2',
+      keepFeatures: FEATURES,
+      ...(weights === null ? {} : { variationAxes: { wght: weights } }),
+    }
     const bytes = await subset(await readFile(join(root, 'node_modules', source)), CHARACTERS, options)
     await writeFile(join(root, 'site', 'fonts', `plex-${name}.woff2`), bytes)
     process.stdout.write(`plex-${name}.woff2: ${bytes.length} bytes\n`)

@@ -20,6 +20,7 @@ const RUNS = 3
 const TARGET = { score: 100, lcpMs: 1_200, cls: 0, pageKilobytes: 120, cssKilobytes: 6, scriptKilobytes: 5 }
 /** Pages that are not to be indexed lose this audit by intention. */
 const NOT_INDEXED = 'is-crawlable'
+const LCP = 'largest-contentful-paint'
 const FLAGS = ['--headless=new', ...CHROMIUM_FLAGS]
 
 const run = promisify(execFile)
@@ -83,21 +84,25 @@ async function startLighthouse(folder: string, chromePath: string): Promise<{ au
   }
 }
 
-/** One run more than is counted: the first meets cold caches. */
+/** One run more than is counted: the first meets cold caches. A run whose trace is broken, as on a busy machine, is repeated. */
 async function auditAgain(audit: Audit, url: string): Promise<Report[]> {
   const reports: Report[] = []
-  for (let turn = 0; turn <= RUNS; turn++) reports.push(await audit(url))
+  for (let turn = 0; turn <= 2 * RUNS && reports.length <= RUNS; turn++) {
+    const report = await audit(url)
+    if (Number.isFinite(report.audits[LCP]?.numericValue)) reports.push(report)
+  }
   return reports.slice(1)
 }
 
 async function rowOf(baseUrl: string, page: string, reports: readonly Report[]): Promise<Record<string, string | number>> {
   const figure = (id: string) => median(reports.map(({ audits }) => audits[id]?.numericValue ?? Number.NaN))
   const kilobytes = (...types: string[]) => median(reports.map(report => transferred(report, types)))
-  const lcp = figure('largest-contentful-paint')
+  const lcp = figure(LCP)
   const fonts = kilobytes('Font')
   const all = kilobytes()
-  const css = await stylesOf(`${baseUrl}${page}`)
-  const script = kilobytes('Script')
+  const html = await (await fetch(`${baseUrl}${page}`)).text()
+  const css = standingIn(html, 'style')
+  const script = standingIn(html, 'script')
   return {
     page,
     ...Object.fromEntries(
@@ -125,13 +130,12 @@ function scoreOf({ categories, audits }: Report, category: string): number {
   return weights === 0 ? 100 : Math.round((100 * points) / weights)
 }
 
-/** Kilobytes of the styles that stand in a page, without the rules of fonts, compressed by themselves. */
-async function stylesOf(url: string): Promise<number> {
-  const html = await (await fetch(url)).text()
-  const styles = [...html.matchAll(/<style>([\s\S]*?)<\/style>/g)].map(([, style = '']) =>
-    style.replace(/@font-face\{.*?\}/gs, ''),
+/** Kilobytes of the styles or scripts that stand in a page, without the rules of fonts, compressed by themselves. */
+function standingIn(html: string, element: 'style' | 'script'): number {
+  const texts = [...html.matchAll(new RegExp(`<${element}[^>]*>([\\s\\S]*?)</${element}>`, 'g'))].map(([, text = '']) =>
+    text.replace(/@font-face\{.*?\}/gs, ''),
   )
-  return Math.round(gzipSync(styles.join('\n'), { level: 9 }).length / 100) / 10
+  return Math.round(gzipSync(texts.join('\n'), { level: 9 }).length / 100) / 10
 }
 
 /** Kilobytes over the line. @param types of resources; none: all */

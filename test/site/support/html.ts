@@ -3,9 +3,12 @@
 // A quoted value may hold `>`.
 const TAG = /<\/?[a-z!](?:"[^"]*"|[^">])*>/gi
 
+/** Scripts and styles hold text, whatever it looks like. */
+const RAW_TEXT = /(<(script|style)\b[^>]*>)[\s\S]*?<\/\2>/gi
+
 /** Every start tag as it stands. */
 export function tagsOf(html: string): string[] {
-  return (html.match(TAG) ?? []).filter(tag => /^<[a-z]/i.test(tag))
+  return (html.replace(RAW_TEXT, '$1').match(TAG) ?? []).filter(tag => /^<[a-z]/i.test(tag))
 }
 
 /** Values of an attribute of all tags of a name, decoded. */
@@ -22,6 +25,7 @@ export function attributesOf(html: string, tag: string, attribute: string): stri
 export function textOf(html: string): string {
   const visible = html
     .replace(/<head>[\s\S]*?<\/head>/, '')
+    .replace(RAW_TEXT, ' ')
     .replaceAll('<wbr>', '')
     .replace(TAG, ' ')
   return decodeEntities(visible).replace(/\s+/g, ' ').trim()
@@ -31,6 +35,7 @@ export function textOf(html: string): string {
 export function spokenOf(html: string): string[] {
   const body = html
     .replace(/^[\s\S]*<\/head>/, '')
+    .replace(RAW_TEXT, ' ')
     .replace(/<(\w+)\b[^>]* lang="[^"]*"[^>]*>[\s\S]*?<\/\1>|<(pre|code)\b[\s\S]*?<\/\2>/g, ' ')
   const named = ['aria-label', 'title', 'placeholder', 'alt'].flatMap(name => attributesOf(body, '[a-z0-9]+', name))
   return [...titleOf(html).split(' · '), ...body.split(TAG).map(decodeEntities), ...named]
@@ -48,8 +53,10 @@ export function titleOf(html: string): string {
   return decodeEntities(/<title>([\s\S]*?)<\/title>/.exec(html)?.[1] ?? '')
 }
 
-/** The one script of every page: a file of the site, whose name has its hash. */
-export const PAGE_SCRIPT = /^<script type="module" src="\/_a\/[\w.-]+\.js">$/
+/** The scripts of a page: of all pages, the last element; of the documentation, that of the search, too. One of a repository would be elsewhere, and stays. */
+const PAGE_SCRIPT = /<script type="module">(?:(?!<script)[\s\S])*<\/script>(?=\s*<\/body>)/
+const SEARCH_SCRIPT =
+  /(<main [^>]*>\s*<div class="docs">\s*<docs-search (?:(?!<script)[\s\S])*)<script type="module">[\s\S]*?<\/script>/
 
 /** A picture that this origin has checked and cut: its URL is an address, encoded, and it has no words. */
 const PICTURE = /^<img src="\/picture\/[\w@%./-]+" alt="" width="\d+" height="\d+" decoding="async">$/
@@ -62,11 +69,12 @@ const PAGE_STYLES = /<style>[\s\S]*?<\/style>/
  * repository.
  */
 export function dangersOf(html: string): string[] {
-  const tags = tagsOf(html.replace(PAGE_STYLES, '')).filter(tag => !PAGE_SCRIPT.test(tag) && !PICTURE.test(tag))
+  const foreign = html.replace(PAGE_STYLES, '').replace(PAGE_SCRIPT, '').replace(SEARCH_SCRIPT, '$1')
+  const tags = tagsOf(foreign).filter(tag => !PICTURE.test(tag))
   return [
     ...tags.filter(tag => /^<(?:script|img|iframe|object|embed|style|base|video|audio|source)\b/i.test(tag)),
     ...tags.filter(tag => /\s(?:on[a-z]+|style|srcset)\s*=/i.test(tag.replace(/"[^"]*"/g, '""'))),
-    ...attributesOf(html, '[a-z]+', 'href').filter(href => /^\s*(?:javascript|data|vbscript):/i.test(href)),
+    ...attributesOf(foreign, '[a-z]+', 'href').filter(href => /^\s*(?:javascript|data|vbscript):/i.test(href)),
   ]
 }
 
