@@ -10,7 +10,7 @@ import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
-import { startSearchThread } from '../search/search-thread.ts'
+import { createSearchThreads, type SearchThreads } from '../search/search-thread.ts'
 import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from './job-messages.ts'
 import type { Watched } from './job-watchdog.ts'
 import { createMetricsSender } from './metrics-sender.ts'
@@ -50,6 +50,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
 
   const sender = createMetricsSender(records => send({ type: 'recorded', records }))
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
+  const searchThreads = availableParallelism() > 1 ? createSearchThreads() : null
   let stop = new AbortController()
 
   async function run({ job, access, handover }: Extract<ToJobProcess, { type: 'run' }>): Promise<void> {
@@ -57,8 +58,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     infra.follow(handover)
     infra.useAccess(job.repository, access)
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
-    const startSearch = availableParallelism() > 1 ? startSearchThread : null
-    const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), startSearch }, job, {
+    const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), searchThreads }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
       onStage: stage => send({ type: 'stage', stage }),
     })
@@ -75,7 +75,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     else void run(message)
   })
   send({ type: 'ready' })
-  void warmUpWhenIdle(AbortSignal.any([firstJob.signal, disconnected.signal]))
+  void warmUpWhenIdle(searchThreads, AbortSignal.any([firstJob.signal, disconnected.signal]))
 
   if (!disconnected.signal.aborted) await once(disconnected.signal, 'abort')
   await Promise.race([infra.close(), sleep(CLOSE_MILLISECONDS)]).catch(() => {})
@@ -83,10 +83,10 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
 }
 
 /** Warms this process up, unless a job comes first. */
-async function warmUpWhenIdle(signal: AbortSignal): Promise<void> {
+async function warmUpWhenIdle(searchThreads: SearchThreads | null, signal: AbortSignal): Promise<void> {
   try {
     await sleep(IDLE_MILLISECONDS, undefined, { signal })
-    await warmUp(signal)
+    await warmUp(searchThreads, signal)
   } catch (error) {
     if (!signal.aborted) throw error
   }
