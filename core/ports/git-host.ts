@@ -238,7 +238,10 @@ export interface BlobSelection {
   maxBytes: number
   /** So many bytes of blobs of use `perhaps` are fetched with the others, since another request would take longer. Default: none. */
   perhapsBytes?: number
-  /** Called once, with the ids of the blobs in use. Returns those for which the caller has bytes and size already. */
+  /**
+   * Called once, with the ids of the blobs in use. Returns those for which the caller has bytes and size already. Default: none, so that a
+   * small repository may be fetched as a whole.
+   */
   heldAmong?(oids: readonly string[]): Promise<ReadonlySet<string>>
 }
 

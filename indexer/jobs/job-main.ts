@@ -10,7 +10,7 @@ import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
-import { startSearchThread } from '../search/search-thread.ts'
+import { createSearchThreads } from '../search/search-thread.ts'
 import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from './job-messages.ts'
 import type { Watched } from './job-watchdog.ts'
 import { createMetricsSender } from './metrics-sender.ts'
@@ -21,8 +21,6 @@ import { warmUp } from './warm-up.ts'
 const FLUSH_MILLISECONDS = 5_000
 /** Time to close once the worker has disconnected. */
 const CLOSE_MILLISECONDS = 1_500
-/** A process that has had no job for this time after its start is a spare one. */
-const IDLE_MILLISECONDS = 3_000
 const TOUCH_MILLISECONDS = 10 * 60 * 1000
 
 try {
@@ -50,6 +48,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
 
   const sender = createMetricsSender(records => send({ type: 'recorded', records }))
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
+  const searchThreads = availableParallelism() > 1 ? createSearchThreads() : null
   let stop = new AbortController()
 
   async function run({ job, access, handover }: Extract<ToJobProcess, { type: 'run' }>): Promise<void> {
@@ -57,8 +56,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     infra.follow(handover)
     infra.useAccess(job.repository, access)
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
-    const startSearch = availableParallelism() > 1 ? startSearchThread : null
-    const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), startSearch }, job, {
+    const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), searchThreads }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
       onStage: stage => send({ type: 'stage', stage }),
     })
@@ -68,28 +66,30 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     send({ type: 'ended', end: packEnd(end) })
   }
 
-  const firstJob = new AbortController()
+  async function warm(signal: AbortSignal): Promise<void> {
+    try {
+      await warmUp(searchThreads, signal)
+      send({ type: 'warm' })
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+
+  let warming = new AbortController()
   process.on('message', (message: ToJobProcess) => {
-    firstJob.abort(new Error('a job has arrived'))
+    warming.abort(new Error('the processors are needed for a job'))
     if (message.type === 'stop') stop.abort(new Error('the worker stopped this job'))
-    else void run(message)
+    else if (message.type === 'run') void run(message)
+    else if (message.type === 'warm-up') {
+      warming = new AbortController()
+      void warm(AbortSignal.any([warming.signal, disconnected.signal]))
+    }
   })
   send({ type: 'ready' })
-  void warmUpWhenIdle(AbortSignal.any([firstJob.signal, disconnected.signal]))
 
   if (!disconnected.signal.aborted) await once(disconnected.signal, 'abort')
   await Promise.race([infra.close(), sleep(CLOSE_MILLISECONDS)]).catch(() => {})
   process.exit(0)
-}
-
-/** Warms this process up, unless a job comes first. */
-async function warmUpWhenIdle(signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(IDLE_MILLISECONDS, undefined, { signal })
-    await warmUp(signal)
-  } catch (error) {
-    if (!signal.aborted) throw error
-  }
 }
 
 /** When the machine runs out of memory, the kernel kills this process before the worker or the service. */

@@ -21,7 +21,13 @@ export interface JobProcess {
   readonly residentBytes: number
   /** It ran a long job, since when it yields to other jobs: only an administrator could raise its priority again. */
   readonly isSlow: boolean
+  /** It has run a job, or a small sample of one. */
+  readonly isWarm: boolean
   run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
+  /** Begins, or goes on, to warm up, until it is told to `rest` or to run a job. */
+  warmUp(): void
+  /** Leaves the processors to a job of another process. */
+  rest(): void
   /** Disconnects it, and kills it if it does not end within `CLOSE_MILLISECONDS`. */
   end(reason: EndReason): Promise<void>
   /** Resolves once it has ended and its temporary folder is removed. */
@@ -108,6 +114,8 @@ class RunningProcess implements JobProcess {
   readonly ended: Promise<ProcessEnd>
   isAlive = true
   isSlow = false
+  isWarm = false
+  #isWarming = false
   residentBytes = 0
   readonly #child: ChildProcess
   readonly #settings: JobProcessSettings
@@ -131,7 +139,8 @@ class RunningProcess implements JobProcess {
           // Its threads that started before have a priority of their own.
           this.#yield(SHORT_JOB_NICENESS)
           resolve()
-        } else if (message.type === 'recorded') {
+        } else if (message.type === 'warm') this.isWarm = true
+        else if (message.type === 'recorded') {
           for (const [name, labels, value] of message.records) settings.metrics.record(name, labels as never, value)
         } else if (message.type === 'fell-back') this.#fallbacks.note(message.kind, unpackError(message.cause))
         else this.#onMessage(message)
@@ -151,6 +160,7 @@ class RunningProcess implements JobProcess {
   async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<ProcessedJob> {
     const access = (await this.#settings.accessTo?.(job.repository)) ?? null
     if (signal.aborted) return { end: { status: 'stopped' }, mayRetry: false }
+    this.isWarm = true
     let isStarted = false
     const jobEnd = new Promise<JobEnd>(resolve => {
       this.#onMessage = message => {
@@ -169,6 +179,18 @@ class RunningProcess implements JobProcess {
     isOver.abort()
     this.#onMessage = () => {}
     return { end, mayRetry: end.status === 'crashed' && this.#reason === 'died' && !isStarted }
+  }
+
+  warmUp(): void {
+    if (this.#isWarming || this.isWarm) return
+    this.#isWarming = true
+    this.#send({ type: 'warm-up' })
+  }
+
+  rest(): void {
+    if (!this.#isWarming || this.isWarm) return
+    this.#isWarming = false
+    this.#send({ type: 'rest' })
   }
 
   async end(reason: EndReason): Promise<void> {

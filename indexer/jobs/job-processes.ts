@@ -8,7 +8,7 @@ export interface JobProcessesSettings extends JobProcessSettings {
   concurrency: number
   /** Idle processes are ended after this time, except `KEPT`. Default: a minute. */
   idleMilliseconds?: number
-  /** A second process starts once the first has been idle for this time. Default: `SETTLED_MILLISECONDS`. */
+  /** A second process starts, and those that are there warm up, once no job has run for this time. Default: `SETTLED_MILLISECONDS`. */
   settledMilliseconds?: number
 }
 
@@ -49,11 +49,15 @@ class JobProcesses implements JobRunner {
   async ready(signal: AbortSignal): Promise<void> {
     this.#endIdle()
     if (this.#idle.length === 0) this.#keep(await this.#start(signal))
-    else if (this.#needsAnother()) this.#starting = this.#startAnother(signal)
+    else if (this.#isSettled) {
+      if (this.#needsAnother()) this.#starting = this.#startAnother(signal)
+      else this.#idle.findLast(({ process }) => !process.isWarm)?.process.warmUp()
+    }
   }
 
   async run(job: IndexJob, options: RunOptions): Promise<JobEnd> {
     const idle = this.#takeIdle()
+    for (const { process } of this.#idle) process.rest()
     if (idle) {
       const { end, mayRetry } = await this.#runIn(idle, job, options)
       if (!mayRetry) return end
@@ -113,13 +117,17 @@ class JobProcesses implements JobRunner {
       void idle.shift()?.process.end('idle')
   }
 
-  /** While no job runs, and none has for a while: its visitors need the processors. A slow process is replaced. */
-  #needsAnother(): boolean {
+  /** No job runs, and none has for a while: its visitors need the processors. */
+  get #isSettled(): boolean {
     const { settledMilliseconds = SETTLED_MILLISECONDS } = this.#settings
     const idle = this.#idle
-    const isSettled = idle.length === this.#all.size && performance.now() - (idle.at(-1)?.since ?? 0) >= settledMilliseconds
-    const ahead = idle.filter(({ process }) => !process.isSlow)
-    return isSettled && ahead.length < this.#kept && this.#starting === null
+    const since = Math.max(...idle.map(one => one.since))
+    return idle.length === this.#all.size && performance.now() - since >= settledMilliseconds && this.#starting === null
+  }
+
+  /** A slow process is replaced. */
+  #needsAnother(): boolean {
+    return this.#idle.filter(({ process }) => !process.isSlow).length < this.#kept
   }
 
   /** The worker does not wait for it: a job that comes meanwhile has a process. */

@@ -10,7 +10,7 @@ import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import { isTip, listIndexed } from './list-indexed.ts'
 
 /** The stores and hosts of a job. */
-export interface JobDeps extends Pick<SnapshotDeps, 'startSearch'> {
+export interface JobDeps extends Pick<SnapshotDeps, 'searchThreads'> {
   blobs: BlobStore
   states: StateStore
   hosts: readonly (ReadableHost & Pick<GitHost, 'tip'>)[]

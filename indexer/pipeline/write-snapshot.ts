@@ -13,9 +13,9 @@ import { loadTokenCounts } from '../reuse/earlier-tokens.ts'
 import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
 import { isProse } from '../rules/content-kind.ts'
-import { createSearchBuilder, type SearchBuilder } from '../search/builder.ts'
-import type { SectionPlace } from '../search/page-stream.ts'
+import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
+import type { SearchThreads } from '../search/search-thread.ts'
 import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
 import { IndexError } from './index-error.ts'
@@ -34,12 +34,9 @@ export interface SnapshotDeps {
   states?: StateStore
   /** Told of failures that do not fail the job. Default: not counted. */
   fallbacks?: Fallbacks
-  /** Builds the search section of a larger repository from scratch. Default: this thread does. */
-  startSearch?: StartSearch | null
+  /** Threads that build search sections from scratch. Default: this thread does. */
+  searchThreads?: SearchThreads | null
 }
-
-/** Starts a builder of a search section that works beside this thread; see `startSearchThread`. */
-export type StartSearch = (place: SectionPlace, signal: AbortSignal) => SearchBuilder
 
 export interface BuildOptions {
   signal: AbortSignal
@@ -53,7 +50,7 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
-  { blobs, states, hosts, fallbacks = NO_FALLBACKS, startSearch = null }: SnapshotDeps,
+  { blobs, states, hosts, fallbacks = NO_FALLBACKS, searchThreads = null }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
@@ -80,7 +77,7 @@ export async function writeSnapshot(
   const written = await withinSeconds(seconds, signal, limited => {
     const options = { signal: limited, ...(onProgress ? { onProgress } : {}) }
     return buildSnapshot(
-      { blobs, lastIndexed, host, seconds, isRepair: damage !== null, fallbacks, startSearch },
+      { blobs, lastIndexed, host, seconds, isRepair: damage !== null, fallbacks, searchThreads },
       job,
       last,
       options,
@@ -128,7 +125,7 @@ export interface BuildDeps {
   /** Objects of this snapshot may exist and be damaged. */
   isRepair: boolean
   fallbacks: Fallbacks
-  startSearch: StartSearch | null
+  searchThreads: SearchThreads | null
 }
 
 /**
@@ -182,7 +179,7 @@ async function build(deps: BuildDeps, job: IndexJob, base: CommitSha | null, opt
 async function buildFrom(
   reader: RepositoryReader,
   earlier: EarlierSnapshot | null,
-  { blobs, host, isRepair, startSearch }: BuildDeps,
+  { blobs, host, isRepair, searchThreads }: BuildDeps,
   { repository, commit }: IndexJob,
   options: BuildOptions,
 ): Promise<WrittenSnapshot> {
@@ -191,8 +188,8 @@ async function buildFrom(
   const { tree, parts } = reuseEarlier(earlier, readings, read, { noteSizes: host.isRemote })
   const writer = createSnapshotWriter(isRepair ? replacingDamaged(blobs) : blobs, repository, commit, parts)
   const previous = await openPreviousSection(earlier, options.signal)
-  const isAlone = startSearch === null || previous !== null || textBytesOf(tree.entries) < THREAD_TEXT_BYTES
-  const search = isAlone ? createSearchBuilder(writer, { previous, signal: options.signal }) : startSearch(writer, options.signal)
+  const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytesOf(tree.entries)) : null
+  const search = beside ?? createSearchBuilder(writer, { previous, signal: options.signal })
   try {
     const tokenCounts = earlier === null ? new Map<string, number>() : await loadTokenCounts(earlier)
     const confirm = async () => reader.confirm?.()
@@ -207,9 +204,6 @@ async function buildFrom(
     await search.close()
   }
 }
-
-/** With less text, a thread takes longer to start than it saves: its code is loaded and compiled anew. Decision 0103. */
-const THREAD_TEXT_BYTES = 2 * 1024 * 1024
 
 function textBytesOf(entries: readonly TreeEntry[]): number {
   return entries.reduce((sum, { path, sizeBytes }) => sum + (path !== null && isProse(path) ? (sizeBytes ?? 0) : 0), 0)

@@ -20,7 +20,8 @@ import { isWorthReusing } from './worth-reusing.ts'
 
 /** The selection without the blobs that the earlier snapshot knows. */
 export function selectUnheld(selection: BlobSelection, earlier: EarlierSnapshot | null): BlobSelection {
-  return { ...selection, heldAmong: async oids => new Set(oids.filter(oid => earlier?.blobs.has(oid))) }
+  if (earlier === null) return selection
+  return { ...selection, heldAmong: async oids => new Set(oids.filter(oid => earlier.blobs.has(oid))) }
 }
 
 /** A tree whose blobs are read from an earlier snapshot where that has them. */

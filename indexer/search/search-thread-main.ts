@@ -1,12 +1,13 @@
-/** The program of a search thread: builds one search section of the items that it is sent. */
+/** The program of a search thread: builds search sections of the items that it is sent, one after another. */
 
 import { parentPort } from 'node:worker_threads'
 import type { Location } from '#core/snapshot/format.ts'
-import { createSearchBuilder } from './builder.ts'
+import { createSearchBuilder, type SearchBuilder } from './builder.ts'
+import type { SectionPlace } from './page-stream.ts'
 import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
 
 let onStored: (locations: Location[]) => void = () => {}
-const builder = createSearchBuilder({
+const place: SectionPlace = {
   addBytes: bytes => {
     const stored = new Promise<Location[]>(resolve => {
       onStored = resolve
@@ -15,7 +16,9 @@ const builder = createSearchBuilder({
     send({ type: 'store', bytes: own }, [own.buffer])
     return stored
   },
-})
+}
+/** Of the section that was begun. */
+let builder: SearchBuilder | null = null
 
 // Messages are worked off one after another: an item may wait for the scratch file.
 let last: Promise<void> = Promise.resolve()
@@ -25,9 +28,11 @@ parentPort?.on('message', (message: ToSearchThread) => {
 })
 
 async function answer(message: Exclude<ToSearchThread, { type: 'stored' }>): Promise<void> {
+  builder ??= createSearchBuilder(place)
   if (message.type === 'finish') {
     const section = await builder.finish()
     await builder.close()
+    builder = null
     send({ type: 'finished', section })
     return
   }

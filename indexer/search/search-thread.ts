@@ -16,19 +16,49 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb:
 
 const PROGRAM = new URL('./search-thread-main.ts', import.meta.url)
 
-/**
- * Builds a search section from scratch on a thread of its own, so that a second processor analyses texts while this one reads the next. The
- * section has the same bytes as that of `createSearchBuilder`.
- *
- * Its promises reject once the thread failed, or with the reason of `signal`.
- */
-export function startSearchThread(place: SectionPlace, signal: AbortSignal): SearchBuilder {
-  return new ThreadBuilder(place, signal)
+/** Builds search sections from scratch beside this thread, so that a second processor analyses texts while this one reads the next. */
+export interface SearchThreads {
+  /**
+   * Begins a section, whose bytes are those of `createSearchBuilder`. Its promises reject once the thread failed, or with the reason of
+   * `signal`.
+   *
+   * @param textBytes of the texts to come
+   * @returns `null` when a thread would cost more than it saves
+   */
+  start(place: SectionPlace, signal: AbortSignal, textBytes: number): SearchBuilder | null
+}
+
+/** Of less text, the messages take longer than the analysis. */
+const WARM_TEXT_BYTES = 128 * 1024
+/** A new thread loads and compiles its code first, which takes half a second of a processor. Decision 0107. */
+const COLD_TEXT_BYTES = 2 * 1024 * 1024
+
+/** One thread is kept after its section for the next one: it does not start anew, and its code stays compiled. */
+export function createSearchThreads(): SearchThreads {
+  let idle: Worker | null = null
+  const keep = (thread: Worker) => {
+    idle = thread
+    thread.once('exit', () => {
+      if (idle === thread) idle = null
+    })
+    thread.on('error', () => {}) // `exit` follows
+    thread.unref()
+  }
+  return {
+    start(place, signal, textBytes) {
+      if (textBytes < (idle === null ? COLD_TEXT_BYTES : WARM_TEXT_BYTES)) return null
+      const thread = idle ?? new Worker(PROGRAM, { resourceLimits: RESOURCE_LIMITS })
+      idle = null
+      return new ThreadBuilder(thread, place, signal, keep)
+    },
+  }
 }
 
 class ThreadBuilder implements SearchBuilder {
-  readonly #place: SectionPlace
   readonly #thread: Worker
+  readonly #place: SectionPlace
+  readonly #signal: AbortSignal
+  readonly #keep: (thread: Worker) => void
   #items: SearchInput[] = []
   #units = 0
   #waitingUnits = 0
@@ -37,14 +67,21 @@ class ThreadBuilder implements SearchBuilder {
   #failure: { error: unknown } | null = null
   #finished: Extract<FromSearchThread, { type: 'finished' }> | null = null
 
-  constructor(place: SectionPlace, signal: AbortSignal) {
+  /** @param keep receives the thread after its section */
+  constructor(thread: Worker, place: SectionPlace, signal: AbortSignal, keep: (thread: Worker) => void) {
+    this.#thread = thread
     this.#place = place
-    this.#thread = new Worker(PROGRAM, { resourceLimits: RESOURCE_LIMITS })
-    signal.addEventListener('abort', () => this.#fail(signal.reason), { once: true })
-    this.#thread.on('message', (message: FromSearchThread) => this.#hear(message))
-    this.#thread.on('error', error => this.#fail(error))
-    this.#thread.on('exit', code => this.#fail(new Error(`the search thread ended with ${code}`)))
+    this.#signal = signal
+    this.#keep = keep
+    thread.ref()
+    thread.removeAllListeners()
+    thread.on('message', (message: FromSearchThread) => this.#hear(message))
+    thread.on('error', error => this.#fail(error))
+    thread.on('exit', code => this.#fail(new Error(`the search thread ended with ${code}`)))
+    signal.addEventListener('abort', this.#onAbort, { once: true })
   }
+
+  readonly #onAbort = () => this.#fail(this.#signal.reason)
 
   add(item: SearchInput): void | Promise<void> {
     if (this.#failure) throw this.#failure.error
@@ -67,8 +104,12 @@ class ThreadBuilder implements SearchBuilder {
   }
 
   async close(): Promise<void> {
+    const isWhole = this.#finished !== null && this.#failure === null
     this.#fail(new Error('the search thread was closed'))
-    await this.#thread.terminate()
+    this.#signal.removeEventListener('abort', this.#onAbort)
+    this.#thread.removeAllListeners()
+    if (isWhole) this.#keep(this.#thread)
+    else await this.#thread.terminate()
   }
 
   #flush(): void {

@@ -1,5 +1,5 @@
 import { GitError, type GitResources, startGit } from './process.ts'
-import { type RemoteOptions, receivePack, type WantedPack } from './upload-pack.ts'
+import { PackTooLong, type RemoteOptions, receivePack, type WantedPack } from './upload-pack.ts'
 
 export interface FetchOptions extends RemoteOptions {
   /** A scratch repository of this process. */
@@ -42,9 +42,32 @@ export async function fetchBlobs(options: FetchOptions, oids: readonly string[])
 
 const ABSENT_BLOBS = 8
 
-/** Fetches every blob of the commit of at most `maxBytes`. @throws as `fetchTrees` */
+/** Fetches a commit with its trees and every blob of at most `maxBytes`. @throws as `fetchTrees` */
 export async function fetchSmallBlobs(options: FetchOptions, commit: string, maxBytes: number): Promise<void> {
-  await fetchPack(options, { wants: [commit], depth: 1, filter: `blob:limit=${maxBytes + 1}` })
+  await fetchPack(options, withSmallBlobs(commit, maxBytes))
+}
+
+/**
+ * Like `fetchSmallBlobs`, unless that takes more than `packBytes`. The host is heard no longer than that.
+ *
+ * @returns whether the repository has the objects
+ */
+export async function fetchIfSmall(
+  options: FetchOptions,
+  commit: string,
+  { maxBytes, packBytes }: { maxBytes: number; packBytes: number },
+): Promise<boolean> {
+  try {
+    await fetchPack(options, { ...withSmallBlobs(commit, maxBytes), maxBytes: packBytes })
+    return true
+  } catch (error) {
+    if (error instanceof PackTooLong) return false
+    throw error
+  }
+}
+
+function withSmallBlobs(commit: string, maxBytes: number): WantedPack {
+  return { wants: [commit], depth: 1, filter: `blob:limit=${maxBytes + 1}` }
 }
 
 /** Fetches a commit alone, without its tree. @throws as `fetchTrees` */

@@ -33,6 +33,8 @@ export interface SupplyOptions extends Omit<FetchOptions, 'remote'> {
   ask: AskRemote
   commit: string
   selection: BlobSelection | undefined
+  /** The scratch repository has the blobs of at most `selection.maxBytes` already. */
+  hasSmallBlobs: boolean
   /** Asks the host for the sizes of all blobs below a tree; `null` when the host does not answer. */
   listSizes(tree: string, signal: AbortSignal): Promise<ListedSizes | null>
 }
@@ -69,9 +71,11 @@ class RemoteBlobs implements BlobSupply {
     for (const { type, oid } of lines) if (type === 'blob') this.#blobs.add(oid)
     const { wanted, perhaps, unknown } = await this.#select(lines)
     const maxBytes = this.#options.selection?.maxBytes ?? ANY_BYTES
-    const areFewTexts = wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
+    const { hasSmallBlobs } = this.#options
+    const areFewTexts = !hasSmallBlobs && wanted.size <= BLIND_BLOBS && unknown.every(({ oid }) => wanted.has(oid))
+    if (hasSmallBlobs) await this.#noteFetched()
     // When every blob is wanted, the host can filter them by size itself.
-    if (!areFewTexts && wanted.size === this.#blobs.size) await this.#inTurn(() => this.#fetchSmall(maxBytes))
+    else if (!areFewTexts && wanted.size === this.#blobs.size) await this.#inTurn(() => this.#fetchSmall(maxBytes))
     const absent = unknown.filter(({ oid }) => !this.#fetched.has(oid))
     if (!areFewTexts && absent.length > 0) await this.#listSizesOf(absent)
     // The size of a blob that the host does not list shows once the blob is fetched.
@@ -136,8 +140,12 @@ class RemoteBlobs implements BlobSupply {
 
   /** Fetches all small blobs of the commit in one request; the host omits larger ones. */
   async #fetchSmall(maxBytes: number): Promise<void> {
-    const { commit, gitDir, signal } = this.#options
-    await this.#ask(options => fetchSmallBlobs(options, commit, maxBytes))
+    await this.#ask(options => fetchSmallBlobs(options, this.#options.commit, maxBytes))
+    await this.#noteFetched()
+  }
+
+  async #noteFetched(): Promise<void> {
+    const { gitDir, signal } = this.#options
     const absent = await absentOf(this.#blobs, gitDir, signal)
     for (const oid of this.#blobs) if (!absent.has(oid)) this.#fetched.add(oid)
   }

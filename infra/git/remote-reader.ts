@@ -1,6 +1,6 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobSelection, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
-import { fetchTrees } from './fetch.ts'
+import { fetchIfSmall, fetchTrees } from './fetch.ts'
 import { openReader } from './reader.ts'
 import { type AskRemote, type BlobSupply, createBlobSupply, type SupplyOptions } from './remote-blobs.ts'
 import { openScratch } from './view.ts'
@@ -18,9 +18,12 @@ export interface RemoteReaderOptions {
   onClosed: () => void
 }
 
+/** Most repositories of skills are smaller. Of a larger one this much is fetched in vain. */
+const SMALL_PACK_BYTES = 4 * 1024 * 1024
+
 /**
- * Opens a commit of a remote repository: fetches the trees, then the selected blobs in one batch, into a scratch repository that is
- * removed with the reader. Nothing is checked out.
+ * Opens a commit of a remote repository: fetches a small one in one request; else the trees, then the selected blobs in one batch. They go
+ * into a scratch repository that is removed with the reader. Nothing is checked out. Decision 0108.
  *
  * @throws ReadError
  */
@@ -34,8 +37,15 @@ export async function openRemoteReader(options: RemoteReaderOptions): Promise<Re
     limits,
     signal: options.signal,
     async connect(signal) {
-      await ask(remote => fetchTrees({ gitDir, remote, signal }, commit), signal)
-      supply = createBlobSupply({ gitDir, ask, signal, commit, selection, listSizes })
+      const hasSmallBlobs = await ask(async remote => {
+        const fetching = { gitDir, remote, signal }
+        // Where an earlier snapshot holds most blobs, only the others are fetched.
+        const small = selection && !selection.heldAmong ? { maxBytes: selection.maxBytes, packBytes: SMALL_PACK_BYTES } : null
+        if (small !== null && (await fetchIfSmall(fetching, commit, small))) return true
+        await fetchTrees(fetching, commit)
+        return false
+      }, signal)
+      supply = createBlobSupply({ gitDir, ask, signal, commit, selection, listSizes, hasSmallBlobs })
       return supply
     },
     async release() {

@@ -30,6 +30,14 @@ export class TooManyRefs extends Error {
   }
 }
 
+/** The pack exceeds the caller's limit. */
+export class PackTooLong extends Error {
+  constructor(maxBytes: number) {
+    super(`git-upload-pack: the pack is longer than ${maxBytes} bytes`)
+    this.name = 'PackTooLong'
+  }
+}
+
 /** A branch, tag or other ref of a remote repository. */
 export interface RemoteRef {
   /** `refs/heads/main` */
@@ -71,12 +79,14 @@ export interface WantedPack {
   filter?: string
   /** Length of each history, in commits. Default: all. */
   depth?: number
+  /** Length of the pack. Default: any. */
+  maxBytes?: number
 }
 
-/** Requests a pack of objects and writes it to `into`. @throws RemoteRefusal, or another Error with the message of the host */
+/** Requests a pack of objects and writes it to `into`. @throws RemoteRefusal, PackTooLong, or another Error with the message of the host */
 export async function receivePack(
   options: RemoteOptions,
-  { wants, haves = [], filter, depth }: WantedPack,
+  { wants, haves = [], filter, depth, maxBytes = Number.POSITIVE_INFINITY }: WantedPack,
   into: Writable,
 ): Promise<void> {
   const lines: SentPacket[] = ['command=fetch', DELIMITER, 'ofs-delta', 'no-progress']
@@ -89,17 +99,21 @@ export async function receivePack(
       if (section !== 'shallow-info') throw new Error(`git-upload-pack: ${JSON.stringify(section)} instead of a pack`)
       while ((await readLine(source)) !== null);
     }
-    await pipeline(packOf(source), into)
+    await pipeline(packOf(source, maxBytes), into)
   })
 }
 
 /** The bytes of the first side band. Skips the second, which reports progress. */
-async function* packOf(source: ByteSource): AsyncGenerator<Buffer> {
+async function* packOf(source: ByteSource, maxBytes: number): AsyncGenerator<Buffer> {
+  let leftBytes = maxBytes
   for (let length = await readLength(source); length !== null; length = await readLength(source)) {
     if (length === 0) continue
     const [band] = await source.bytes(1)
-    if (band === BANDS.pack) yield* source.parts(length - 1)
-    else {
+    if (band === BANDS.pack) {
+      leftBytes -= length - 1
+      if (leftBytes < 0) throw new PackTooLong(maxBytes)
+      yield* source.parts(length - 1)
+    } else {
       const text = Buffer.from(await source.bytes(length - 1)).toString()
       if (band === BANDS.fatal) throw RemoteRefusal.ofGit(text)
     }

@@ -78,7 +78,7 @@ describe('the requests of an address', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => mount()))
     expect(answers.map(({ json }) => json.index.status)).toEqual(answers.map(() => 'indexing'))
     expect(await app.index()).toBe(1)
-    expect(counts()).toEqual({ rest: 3, git: 4 })
+    expect(counts()).toEqual({ rest: 2, git: 3 })
   })
 
   test('are none where an owner or a name is not of the form of GitHub', async () => {

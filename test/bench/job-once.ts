@@ -3,7 +3,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import { buildSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { lastIndexedOf } from '#indexer/reuse/last-indexed.ts'
-import { startSearchThread } from '#indexer/search/search-thread.ts'
+import { createSearchThreads } from '#indexer/search/search-thread.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
@@ -38,7 +38,7 @@ const deps = {
   seconds: SECONDS,
   isRepair: false,
   fallbacks: NO_FALLBACKS,
-  startSearch: startSearchThread,
+  searchThreads: createSearchThreads(),
 }
 const options = { signal: new AbortController().signal }
 const written = await buildSnapshot(deps, { repository, commit }, await lastIndexed.read(), options)

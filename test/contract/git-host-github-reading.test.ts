@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
@@ -28,7 +29,7 @@ describe('reading', () => {
 
   const sizesOf = (entries: readonly TreeEntry[]) => Object.fromEntries(entries.map(({ path, sizeBytes }) => [path, sizeBytes]))
 
-  test('takes two requests of git, and one of the API where files are listed that nobody reads', async () => {
+  test('takes one request of git, and one of the API where a file is listed that is too large to read', async () => {
     const repository = await create()
     const picture = new Uint8Array(200_000).fill(1)
     const large = 'x'.repeat(2_000_000)
@@ -39,11 +40,20 @@ describe('reading', () => {
     expect(sizesOf(entries)).toEqual({ 'SKILL.md': 5, 'data.csv': 2_000_000, 'docs/a.md': 1, 'logo.png': 200_000 })
     expect([textOf('SKILL.md'), textOf('docs/a.md'), textOf('data.csv')]).toEqual(['skill', 'a', null])
     expect(github.log.rest).toHaveLength(1)
-    expect(github.log.git.map(({ git }) => [git?.command, git?.wants, git?.depth, git?.filter])).toEqual([
-      ['fetch', 1, 1, 'blob:none'],
-      // The picture lies in the folder of a skill, so it is part of what clients install.
-      ['fetch', 3, null, null],
-    ])
+    expect(github.log.git.map(({ git }) => [git?.command, git?.wants, git?.depth, git?.filter])).toEqual([['fetch', 1, 1, SMALL]])
+  })
+
+  test('of a larger repository, fetches the trees and then what is wanted', async () => {
+    const repository = await create()
+    const pictures = Array.from({ length: 5 }, (_, index) => [`art/${index}.png`, randomBytes(900_000)] as const)
+    const commit = await repository.commit({ 'skills/one/SKILL.md': 'skill', 'docs/a.md': 'a', ...Object.fromEntries(pictures) })
+    await describeAt(host, repository)
+    github.log.clear()
+    const { entries, textOf } = await read(repository, commit)
+    expect([textOf('docs/a.md'), sizesOf(entries)['art/4.png']]).toEqual(['a', 900_000])
+    expect(github.log.rest).toHaveLength(1)
+    expect(gitFilters()).toEqual([SMALL, 'blob:none', null])
+    expect(await readdir(temporary)).toEqual([])
   })
 
   test('of a few texts asks the API for nothing', async () => {
@@ -60,6 +70,8 @@ describe('reading', () => {
   const manyTexts = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`docs/${index}.md`, `text ${index}`]))
   const gitFilters = () => github.log.git.map(({ git }) => git?.filter)
   const SMALL = `blob:limit=${INDEXED_BLOBS.maxBytes + 1}`
+  /** As of the next commit, of which blobs may be held: what is wanted is chosen by the trees. */
+  const NEXT: BlobSelection = { ...INDEXED_BLOBS, heldAmong: async () => new Set() }
 
   test('of texts alone fetches all of them without asking the API first how large they are', async () => {
     const repository = await create()
@@ -68,7 +80,7 @@ describe('reading', () => {
     github.log.clear()
     const { entries, textOf } = await read(repository, commit)
     expect([sizesOf(entries)['docs/0.md'], textOf('docs/99.md')]).toEqual([6, 'text 99'])
-    expect([github.log.rest, gitFilters()]).toEqual([[], ['blob:none', SMALL]])
+    expect([github.log.rest, gitFilters()]).toEqual([[], [SMALL]])
   })
 
   test('of texts alone, of which some are too large, asks for the sizes of those and fetches none of them', async () => {
@@ -80,7 +92,7 @@ describe('reading', () => {
     const { entries, textOf } = await read(repository, commit)
     expect(sizesOf(entries)).toMatchObject({ 'a.csv': 2_000_000, 'limit.csv': INDEXED_BLOBS.maxBytes, 'docs/9.md': 6 })
     expect([textOf('a.csv'), textOf('limit.csv')?.length]).toEqual([null, INDEXED_BLOBS.maxBytes])
-    expect([github.log.rest.length, gitFilters()]).toEqual([1, ['blob:none', SMALL]])
+    expect([github.log.rest.length, gitFilters()]).toEqual([1, [SMALL]])
   })
 
   test('of texts alone, of which some are too large, goes on where the API does not answer', async () => {
@@ -95,7 +107,7 @@ describe('reading', () => {
   test('of texts alone that is ended while they are fetched leaves nothing behind on the disk', async () => {
     const repository = await create()
     const commit = await repository.commit(manyTexts)
-    const reader = await host.open(await describeAt(host, repository), commit, LIMITS, INDEXED_BLOBS)
+    const reader = await host.open(await describeAt(host, repository), commit, LIMITS, NEXT)
     github.log.clear()
     github.faults.add({ stall: true, times: 9, match: { host: 'web' } })
     const ended = collect(reader.entries()).catch(error => error)
@@ -128,7 +140,7 @@ describe('reading', () => {
     const next = await repository.commit(someChanges)
     github.log.clear()
     const selection: BlobSelection = {
-      maxBytes: INDEXED_BLOBS.maxBytes,
+      ...NEXT,
       usesOf: entries => entries.map(({ oid }) => (known.has(oid) ? 'nothing' : 'bytes')),
     }
     const { entries, textOf } = await read(repository, next, selection, await open())
@@ -211,7 +223,7 @@ describe('reading', () => {
     const commit = await repository.commit({ ...files, 'large.md': 'x'.repeat(2_000_000) })
     await describeAt(host, repository)
     github.log.clear()
-    const { entries, textOf } = await read(repository, commit)
+    const { entries, textOf } = await read(repository, commit, NEXT)
     expect(entries).toHaveLength(20_002)
     expect(textOf('0/20000.md')).toBe('text 20000')
     expect(sizesOf(entries)['large.md']).toBe(2_000_000)

@@ -6,6 +6,7 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
+import { startJobProcess } from '#indexer/jobs/job-process.ts'
 import { createJobProcesses, type JobProcessesSettings } from '#indexer/jobs/job-processes.ts'
 import { startWorker } from '#indexer/jobs/worker.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
@@ -243,6 +244,18 @@ test('a process that holds much after its job is replaced', async () => {
   await until(() => log.some(({ message, reason }) => message === 'job process ended' && reason === 'large'))
   await queue.offer(await jobOf('two'))
   await until(async () => (await queue.depth()) === 0)
+})
+
+test('a process warms up when it is told to, rests while a job runs in another one, and goes on', async () => {
+  const env = { ...programEnvironment(), MOUNTGLASS_STORE: `disk:${await temporaryFolder()}`, MOUNTGLASS_GITHUB: 'off' }
+  const settings = { env, handover: () => NO_HANDOVER, memoryMegabytes: 1_024, metrics: createPrometheusMetrics() }
+  const process = await startJobProcess(settings, new AbortController().signal)
+  onTestFinished(() => process.end('stopped'))
+  process.warmUp()
+  process.rest()
+  expect(process.isWarm).toBe(false)
+  process.warmUp()
+  await until(() => process.isWarm)
 })
 
 /** `null` when the process ended. */

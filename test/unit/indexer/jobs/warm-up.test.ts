@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { warmUp } from '#indexer/jobs/warm-up.ts'
+import { createSearchThreads } from '#indexer/search/search-thread.ts'
 
 test('a process warms up with skills that are served in full, so that it writes records and counts tokens', async () => {
-  const skills = await warmUp(new AbortController().signal)
+  const skills = await warmUp(null, new AbortController().signal)
   expect(skills.length).toBeGreaterThan(0)
   expect(skills.filter(({ tokens }) => tokens === undefined)).toEqual([])
 })
@@ -10,5 +11,18 @@ test('a process warms up with skills that are served in full, so that it writes 
 test('a job that arrives ends it', async () => {
   const arrived = new AbortController()
   setImmediate(() => arrived.abort(new Error('a job has arrived')))
-  await expect(warmUp(arrived.signal)).rejects.toThrow('a job has arrived')
+  await expect(warmUp(null, arrived.signal)).rejects.toThrow('a job has arrived')
 })
+
+test('it leaves a search thread for the first job, also one of little text', async () => {
+  const { signal } = new AbortController()
+  const threads = createSearchThreads()
+  const place = { addBytes: async () => [] }
+  expect(threads.start(place, signal, SMALL_TEXT_BYTES)).toBeNull()
+  await warmUp(threads, signal)
+  const builder = threads.start(place, signal, SMALL_TEXT_BYTES)
+  expect(builder).not.toBeNull()
+  await builder?.close()
+})
+
+const SMALL_TEXT_BYTES = 200_000
