@@ -10,6 +10,7 @@ import type { FailedAnswer } from '#core/contract/shared.ts'
 import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
+import { endWell } from './end-of-page.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readBack } from './pager.ts'
@@ -230,7 +231,7 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
     case 'file': {
       const result = await client.get('files', address, { path: path ?? '', ...given({ offset }) })
       if (!result.ok) return problem(result)
-      return { status: result.status, content: { kind: 'file', page: result.answer } }
+      return { status: result.status, content: { kind: 'file', page: endWell(result.answer) } }
     }
   }
 }
