@@ -231,7 +231,6 @@ export const VIEWS: typeof EN_VIEWS = {
     toLabel: 'Bis',
     ofSkill: 'Des Skills',
     ofFolder: 'Des Ordners',
-    differsIn: 'verschieden: {parts}',
     refForm: 'Branch, Tag oder Commit',
     defaultBranch: 'Standardbranch',
     compare: 'Vergleichen',

@@ -225,7 +225,6 @@ export const VIEWS = {
     toLabel: 'To',
     ofSkill: 'Of the skill',
     ofFolder: 'Of the folder',
-    differsIn: 'differs in {parts}',
     refForm: 'branch, tag or commit',
     defaultBranch: 'default branch',
     compare: 'Compare',
