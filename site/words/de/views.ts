@@ -55,6 +55,8 @@ export const VIEWS: typeof EN_VIEWS = {
     },
     failed: 'Indexierung fehlgeschlagen',
     again: 'Der erste Besuch nach {instant} startet einen neuen Versuch.',
+    authors:
+      'Für die Autoren: [die Grenzen der Indexierung](limits), und [die Schlüssel eines Manifests](keys), die Dateien ausschließen',
     reasons: {
       'index.fetch_failed': 'Das Repository konnte nicht von seinem Git-Host geholt werden. Das geht meist vorüber.',
       'index.too_large':

@@ -53,7 +53,13 @@ export const FRAME = {
     hasFailed: 'This repository could not be indexed.',
   },
   showcase: { title: 'Showcase', animation: 'Show it move', demo: 'An example conversation' },
-  legal: { terms: 'Terms', privacy: 'Privacy', revised: 'Revised', languages: 'Languages of this text' },
+  legal: {
+    terms: 'Terms',
+    privacy: 'Privacy',
+    revised: 'Revised',
+    languages: 'Languages of this text',
+    unwritten: 'The operator of this service has published no such text.',
+  },
   card: {
     names: 'Some of its skills',
     more: 'and {n} more',
@@ -69,6 +75,10 @@ export const FRAME = {
     noAddress: 'Not an address: {message}.',
     starts: 'an address starts with {starts}',
     oneWord: 'An address has more than one word: it starts with {starts}, then come an owner and a repository.',
+    wrong: 'Not understood',
+    meant: 'Perhaps you meant',
+    account: '[the account {login}](account) of the git host',
+    kinds: 'What can be opened',
   },
   notFound: {
     title: 'Page not found',
@@ -194,6 +204,7 @@ export const FRAME = {
     skill: 'Open the skill at this path',
     again: 'Reload this page',
     local: 'This service has a local repository of this name: [{local}](local)',
+    localOfOwner: 'This service has a local repository of this owner: [{local}](local)',
     overview: 'Open the overview of this address',
     restart: 'Start again from the first page',
   },

@@ -53,6 +53,7 @@ export const VIEWS = {
     },
     failed: 'Indexing failed',
     again: 'The first visit after {instant} starts another attempt.',
+    authors: 'For the authors: [the limits of indexing](limits), and [the keys of a manifest](keys) that exclude files',
     /** What happened, and whether another attempt can succeed, by the code of the failure. */
     reasons: {
       'index.fetch_failed': 'The repository could not be fetched from its git host. This usually passes.',
