@@ -33,7 +33,7 @@ export const FRAME = {
     field: 'Address of a repository',
     forms: 'An address looks like {forms}; ref and path are optional.',
     or: 'or',
-    pasted: 'So does whatever you copy from github.com: a folder, a file, a commit, a clone URL, `owner/repository`.',
+    pasted: 'What you copy from github.com opens, too: a folder, a file, a commit, a clone URL, `owner/repository`.',
     order: 'What an agent receives, in this order',
     rules: 'Rules',
     rulesAre: 'What the repository asks of every skill in a folder, from the root down to the nearest.',
