@@ -5,7 +5,7 @@ import {
   Diagnostic,
   DocumentListing,
   IndexErrorCode,
-  IndexStage,
+  IndexProgress, IndexStage,
   Instant,
   License,
   ManifestMetadata,
@@ -46,6 +46,7 @@ const Indexing = z
   .object({
     status: z.literal('indexing'),
     stage: IndexStage.exactOptional().meta({ description: 'Absent while the job waits for its turn.' }),
+    progress: IndexProgress.exactOptional().meta({ description: 'Absent where nothing is counted.' }),
   })
   .meta({ id: 'IndexIndexing' })
 const Failed = z.object({ status: z.literal('failed'), errorCode: IndexErrorCode, retryAt: Instant }).meta({ id: 'IndexFailed' })

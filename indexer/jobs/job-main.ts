@@ -60,7 +60,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     const startSearch = availableParallelism() > 1 ? startSearchThread : null
     const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), startSearch }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
-      onStage: stage => send({ type: 'stage', stage }),
+      onStage: (stage, progress) => send({ type: 'stage', stage, progress }),
     })
     clearInterval(flushing)
     sender.flush()

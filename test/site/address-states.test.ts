@@ -38,6 +38,13 @@ describe('states', () => {
     }
   })
 
+  test('a long stage says how much of it is done, in both languages', async () => {
+    const progress = { done: 1_200, total: 15_000 }
+    const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing', stage: 'content', progress } }) })
+    expect(textOf((await get(PAGE)).html)).toContain('Reading skills and documents 1,200 of 15,000 files Writing')
+    expect(textOf((await get(`${PAGE}?lang=de`)).html)).toContain('Liest Skills und Dokumente 1.200 von 15.000 Dateien Schreibt')
+  })
+
   test('a job without a stage waits for its turn', async () => {
     const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing' } }) })
     const { html } = await get(PAGE)

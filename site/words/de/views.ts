@@ -53,6 +53,7 @@ export const VIEWS: typeof EN_VIEWS = {
       content: 'Liest Skills und Dokumente',
       write: 'Schreibt den Index',
     },
+    progress: '{done} von {files}',
     failed: 'Indexierung fehlgeschlagen',
     again: 'Der erste Besuch nach {instant} startet einen neuen Versuch.',
     authors:

@@ -51,6 +51,7 @@ export const VIEWS = {
       content: 'Reading skills and documents',
       write: 'Writing the index',
     },
+    progress: '{done} of {files}',
     failed: 'Indexing failed',
     again: 'The first visit after {instant} starts another attempt.',
     authors: 'For the authors: [the limits of indexing](limits), and [the keys of a manifest](keys) that exclude files',
