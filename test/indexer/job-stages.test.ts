@@ -29,11 +29,5 @@ test('a job tells each stage, and of its content how many files it has read of h
     { signal: new AbortController().signal, onStage: (stage, progress) => told.push(progress ? [stage, progress] : stage) },
   )
   expect(end).toMatchObject({ status: 'indexed' })
-  expect(told).toEqual([
-    'open',
-    'tree',
-    'policy',
-    ...[100, 200, 230].map(done => ['content', { done, total: 230 }]),
-    'write',
-  ])
+  expect(told).toEqual(['open', 'tree', 'policy', ...[100, 200, 230].map(done => ['content', { done, total: 230 }]), 'write'])
 })

@@ -86,21 +86,27 @@ describe('states', () => {
     ['index.timeout', []],
     ['index.manifests_unreadable', ['/docs/limits', '/docs/manifest-keys']],
     ['index.internal', []],
-  ] as const)('after %s a visitor is led to other refs and to the host, and an author to what there is to change', async (errorCode, docs) => {
-    const mounts = () =>
-      readyMount({}, { address: '/gh/acme/tools/docs', index: { status: 'failed', errorCode, retryAt: '2026-03-04T05:06:07Z' } })
-    const { get } = await open({ mounts }, { hosts: ['gh'], hostUrls: { gh: 'https://github.example' } })
-    for (const words of [en, de]) {
-      const { html } = await get('/gh/acme/tools/docs', 'GET', { 'accept-language': words === de ? 'de' : 'en' })
-      const main = html.slice(html.indexOf('<main'), html.indexOf('</main'))
-      expect(textOf(main)).toContain(words.state.reasons[errorCode])
-      const links = attributesOf(main, 'a', 'href')
-      expect(links).toEqual(
-        expect.arrayContaining(['/gh/acme/tools/docs?view=refs', `https://github.example/acme/tools/tree/${COMMIT}/docs`]),
-      )
-      expect(links.filter(href => href.startsWith('/docs/'))).toEqual(docs)
-    }
-  })
+  ] as const)(
+    'after %s a visitor is led to other refs and to the host, and an author to what there is to change',
+    async (errorCode, docs) => {
+      const mounts = () =>
+        readyMount(
+          {},
+          { address: '/gh/acme/tools/docs', index: { status: 'failed', errorCode, retryAt: '2026-03-04T05:06:07Z' } },
+        )
+      const { get } = await open({ mounts }, { hosts: ['gh'], hostUrls: { gh: 'https://github.example' } })
+      for (const words of [en, de]) {
+        const { html } = await get('/gh/acme/tools/docs', 'GET', { 'accept-language': words === de ? 'de' : 'en' })
+        const main = html.slice(html.indexOf('<main'), html.indexOf('</main'))
+        expect(textOf(main)).toContain(words.state.reasons[errorCode])
+        const links = attributesOf(main, 'a', 'href')
+        expect(links).toEqual(
+          expect.arrayContaining(['/gh/acme/tools/docs?view=refs', `https://github.example/acme/tools/tree/${COMMIT}/docs`]),
+        )
+        expect(links.filter(href => href.startsWith('/docs/'))).toEqual(docs)
+      }
+    },
+  )
 
   test.each(ERROR_CODES)('%s keeps its status, of the address and of a view', async code => {
     const { get } = await open({

@@ -16,7 +16,11 @@ test.each([
   ['README.md', 'The first paragraph.\n\nThe second one.\n\nThe third is cut wi', 'The first paragraph.\n\nThe second one.\n\n'],
   ['README.md', 'Some text that is long.\n\n```sh\none\n\ntwo', 'Some text that is long.\n\n'],
   ['README.md', 'Text.\n\n~~~~\none\n\n~~~\n\ntwo\n~~~~\n\nand mo', 'Text.\n\n~~~~\none\n\n~~~\n\ntwo\n~~~~\n\n'],
-  ['README.md', 'a\n\nlines of a long paragraph\nthat has no end on\nthis pa', 'a\n\nlines of a long paragraph\nthat has no end on\n'],
+  [
+    'README.md',
+    'a\n\nlines of a long paragraph\nthat has no end on\nthis pa',
+    'a\n\nlines of a long paragraph\nthat has no end on\n',
+  ],
   ['data.csv', 'a,b\n\nc,d\ne,f\ng', 'a,b\n\nc,d\ne,f\n'],
   ['min.js', 'var a=1;var b=2', 'var a=1;var b=2'],
   ['min.js', 'a\nvar a=1;var b=2;var c=3', 'a\nvar a=1;var b=2;var c=3'],

@@ -179,7 +179,12 @@ describe('an account that cannot be shown', () => {
       {
         hosts: ['gh', 'local'],
         hostUrls: { gh: 'https://github.example' },
-        listLocal: async () => ['/local/Acme/kit', '/local/acme/tools', '/local/acmes/x', ...MANY.map(name => `/local/acme/${name}`)],
+        listLocal: async () => [
+          '/local/Acme/kit',
+          '/local/acme/tools',
+          '/local/acmes/x',
+          ...MANY.map(name => `/local/acme/${name}`),
+        ],
       },
     )
     const { html } = await site.get(`${PAGE}?page=2`)
