@@ -1,6 +1,6 @@
 import type { Address } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import type { IndexErrorCode, IndexStage } from '#core/contract/shared.ts'
+import type { IndexErrorCode, IndexProgress, IndexStage } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
@@ -38,6 +38,7 @@ export interface IndexingMount extends ResolvedMount {
   status: 'indexing'
   /** Absent while the job waits for its turn. */
   stage?: IndexStage
+  progress?: IndexProgress
 }
 
 export interface FailedMount extends ResolvedMount {

@@ -20,8 +20,9 @@ export async function describeMount(deps: Pick<Deps, 'operator' | 'localSource'>
   const image = imageOf(deps, mount)
   switch (mount.status) {
     case 'indexing': {
-      const { stage } = mount
-      return { ...describeFacts(mount, verified, image), index: { status: 'indexing', ...(stage && { stage }) } }
+      const { stage, progress } = mount
+      const index = { status: 'indexing', ...(stage && { stage }), ...(progress && { progress }) } as const
+      return { ...describeFacts(mount, verified, image), index }
     }
     case 'failed': {
       const { errorCode, retryAt } = mount

@@ -5,6 +5,7 @@ import {
   Diagnostic,
   DocumentListing,
   IndexErrorCode,
+  IndexProgress,
   IndexStage,
   Instant,
   License,
@@ -46,6 +47,7 @@ const Indexing = z
   .object({
     status: z.literal('indexing'),
     stage: IndexStage.exactOptional().meta({ description: 'Absent while the job waits for its turn.' }),
+    progress: IndexProgress.exactOptional().meta({ description: 'Absent where nothing is counted.' }),
   })
   .meta({ id: 'IndexIndexing' })
 const Failed = z.object({ status: z.literal('failed'), errorCode: IndexErrorCode, retryAt: Instant }).meta({ id: 'IndexFailed' })

@@ -142,6 +142,12 @@ export const IndexStage = z.enum(['open', 'tree', 'policy', 'content', 'write'])
 })
 export type IndexStage = z.infer<typeof IndexStage>
 
+/** How much of its stage an index job has done. */
+export const IndexProgress = z
+  .object({ done: z.int().min(0), total: z.int().min(0) })
+  .meta({ id: 'IndexProgress', description: 'Of the stage `content`: how many files were read, and how many are to be read.' })
+export type IndexProgress = z.infer<typeof IndexProgress>
+
 /** Answer of the endpoints that need the index, while it is being built. */
 export const IndexingAnswer = z.object({ status: z.literal('indexing'), commit: Commit }).meta({ id: 'IndexingAnswer' })
 export type IndexingAnswer = z.infer<typeof IndexingAnswer>

@@ -1,5 +1,5 @@
 import type { CommitSha } from '../commit-sha.ts'
-import type { IndexErrorCode, IndexStage } from '../contract/shared.ts'
+import type { IndexErrorCode, IndexProgress, IndexStage } from '../contract/shared.ts'
 import type { HostRepository } from './git-host.ts'
 
 /** A queue of index jobs, with at most one job for each repository, commit, and version of the reading rules, the format and the search. */
@@ -22,7 +22,7 @@ export interface JobQueue {
   take(worker: string): Promise<Lease | null>
 
   /** Notes what the job does. Offers to this queue answer it at once, those to other queues from the next renewal on, which stores it. */
-  enter(lease: Lease, stage: IndexStage): void
+  enter(lease: Lease, stage: IndexStage, progress?: IndexProgress): void
 
   /** Renews the lease; `null` when it is lost: the worker must stop the job. */
   renew(lease: Lease): Promise<Lease | null>
@@ -67,5 +67,6 @@ export interface Lease {
 }
 
 export type JobState =
-  /** `stage`: absent while the job waits for its turn. */
-  { status: 'indexing'; stage?: IndexStage } | { status: 'failed'; errorCode: IndexErrorCode; retryAt: string }
+  /** `stage`: absent while the job waits for its turn. `progress`: absent where nothing is counted. */
+  | { status: 'indexing'; stage?: IndexStage; progress?: IndexProgress }
+  | { status: 'failed'; errorCode: IndexErrorCode; retryAt: string }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CommitSha } from '../commit-sha.ts'
 import { Repository } from '../contract/mount.ts'
-import { IndexErrorCode, type IndexStage } from '../contract/shared.ts'
+import { IndexErrorCode, IndexProgress, type IndexStage } from '../contract/shared.ts'
 import { FAILURE_BACKOFF_SECONDS, JOB_CRASHES, LEASE_MARGIN, LEASE_SECONDS } from '../limits.ts'
 
 /** Marker of a waiting or running job: everything that a worker needs to claim it. */
@@ -34,6 +34,8 @@ export const JobEntry = z.discriminatedUnion('state', [
     crashes: z.int().min(0),
     /** What the job did at the last renewal: an `IndexStage`, maybe of a later version. */
     stage: z.string().exactOptional(),
+    /** Of that stage. */
+    progress: IndexProgress.exactOptional(),
   }),
   z.object({
     state: z.literal('failed'),
@@ -87,14 +89,23 @@ export function takeableAt({ until }: LeasedJob, leaseSeconds: number): Date {
   return new Date(Date.parse(until) + leaseSeconds * LEASE_MARGIN * 1000)
 }
 
-/** The entry after the worker renews its lease. @param stage `null`: none was noted */
+/** What a job does. */
+export interface NotedStage {
+  stage: IndexStage
+  progress?: IndexProgress
+}
+
+/** The entry after the worker renews its lease. @param noted `null`: no stage was noted */
 export function renewed(
   entry: LeasedJob,
   now: Date,
   leaseSeconds: number = LEASE_SECONDS,
-  stage: IndexStage | null = null,
+  noted: NotedStage | null = null,
 ): LeasedJob {
-  return { ...entry, until: after(now, leaseSeconds), ...(stage && { stage }) }
+  const until = after(now, leaseSeconds)
+  if (noted === null) return { ...entry, until }
+  const { progress: _before, ...lease } = entry
+  return { ...lease, until, ...noted }
 }
 
 /** The entry after the worker hands the job back. Crashes stay counted. */

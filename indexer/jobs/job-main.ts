@@ -58,7 +58,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
     const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), searchThreads }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
-      onStage: stage => send({ type: 'stage', stage }),
+      onStage: (stage, progress) => send({ type: 'stage', stage, progress }),
     })
     clearInterval(flushing)
     sender.flush()

@@ -1,4 +1,4 @@
-import type { IndexStage } from '#core/contract/shared.ts'
+import type { IndexProgress, IndexStage } from '#core/contract/shared.ts'
 import type { FallbackKind, Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { MetricName } from '#core/ports/metrics.ts'
@@ -21,7 +21,7 @@ export type FromJobProcess =
   | { type: 'ready' }
   /** It has warmed up. */
   | { type: 'warm' }
-  | { type: 'stage'; stage: IndexStage }
+  | { type: 'stage'; stage: IndexStage; progress: IndexProgress | undefined }
   | { type: 'recorded'; records: readonly MetricValue[] }
   /** `cause`: as `packError` made it. */
   | { type: 'fell-back'; kind: FallbackKind; cause: unknown }

@@ -165,7 +165,7 @@ class RunningProcess implements JobProcess {
     const jobEnd = new Promise<JobEnd>(resolve => {
       this.#onMessage = message => {
         isStarted = true
-        if (message.type === 'stage') onStage(message.stage)
+        if (message.type === 'stage') onStage(message.stage, message.progress)
         else if (message.type === 'ended') resolve(unpackEnd(message.end))
       }
     })

@@ -1,4 +1,4 @@
-import type { IndexErrorCode, IndexStage } from '#core/contract/shared.ts'
+import type { IndexErrorCode, IndexProgress, IndexStage } from '#core/contract/shared.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 
 /** Runs index jobs, in this process or in separate ones. It does not know the queue or its leases. */
@@ -16,7 +16,8 @@ export interface JobRunner {
 export interface RunOptions {
   /** Aborted to stop the job: its result is then `stopped`, unless it ended before. */
   signal: AbortSignal
-  onStage: (stage: IndexStage) => void
+  /** Called when a stage begins, and when more of it is done. */
+  onStage: (stage: IndexStage, progress?: IndexProgress) => void
 }
 
 export type JobEnd =

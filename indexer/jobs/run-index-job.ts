@@ -1,10 +1,11 @@
-import type { IndexStage } from '#core/contract/shared.ts'
+import type { IndexProgress, IndexStage } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
+import type { Progress } from '../pipeline/progress.ts'
 import { type ReadableHost, type SnapshotDeps, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import { isTip, listIndexed } from './list-indexed.ts'
@@ -26,13 +27,13 @@ export function createInProcessRunner(deps: JobDeps): JobRunner {
 /** Runs one job in this process. Never rejects: an error is part of the result. */
 export async function runIndexJob(deps: JobDeps, job: IndexJob, { signal, onStage }: RunOptions): Promise<JobEnd> {
   let stage: IndexStage | null = null
-  const enter = (next: IndexStage) => {
-    if (next !== stage) onStage(next)
+  const enter = (next: IndexStage, progress?: IndexProgress) => {
+    if (next !== stage || progress !== undefined) onStage(next, progress)
     stage = next
   }
   try {
     enter('open')
-    const written = await writeSnapshot(deps, job, signal, progress => enter(progress.stage))
+    const written = await writeSnapshot(deps, job, signal, progress => enter(progress.stage, countOf(progress)))
     const end = { status: 'indexed', objects: written?.objects ?? 0, bytes: written?.bytes ?? 0 } as const
     // The job succeeded even if the listing failed: the next visit lists the repository.
     return await listIfDefault(deps, job).then(
@@ -42,6 +43,11 @@ export async function runIndexJob(deps: JobDeps, job: IndexJob, { signal, onStag
   } catch (error) {
     return signal.aborted ? { status: 'stopped' } : { status: 'failed', errorCode: errorCodeOf(error), err: error }
   }
+}
+
+/** How many files were read. Files to which links alone lead come after those that were to be read, and are not counted. */
+function countOf({ stage, done, total }: Progress): IndexProgress | undefined {
+  return stage !== 'content' || total === null || done > total ? undefined : { done, total }
 }
 
 async function listIfDefault(deps: JobDeps, job: IndexJob): Promise<void> {

@@ -45,9 +45,9 @@ export async function runLease(
   const result = await runner
     .run(job, {
       signal: AbortSignal.any([stopJob.signal, held.lost]),
-      onStage: stage => {
+      onStage: (stage, progress) => {
         stages.enter(stage)
-        if (!held.lost.aborted) queue.enter(lease, stage)
+        if (!held.lost.aborted) queue.enter(lease, stage, progress)
       },
     })
     .catch((error: unknown): JobEnd => {
@@ -185,7 +185,7 @@ async function settle(record: () => Promise<void>): Promise<void> {
 
 const RETRY_PAUSES_MS = [200, 1_000]
 
-/** Records the time of each stage of a job. */
+/** Records the time of each stage of a job. A stage may be entered again while it lasts. */
 function timeStages(metrics: Metrics): { enter(stage: IndexStage): void; leave(): IndexStage | null } {
   let current: { stage: IndexStage; since: number } | null = null
   const leave = () => {
@@ -197,6 +197,7 @@ function timeStages(metrics: Metrics): { enter(stage: IndexStage): void; leave()
   }
   return {
     enter(stage) {
+      if (current?.stage === stage) return
       leave()
       current = { stage, since: performance.now() }
     },

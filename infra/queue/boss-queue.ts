@@ -1,6 +1,6 @@
 import { type ConstructorOptions, type Job, PgBoss } from 'pg-boss'
 import { createFairGate, ONE_BY_ONE } from '#core/concurrency/fair-gate.ts'
-import type { IndexErrorCode, IndexStage } from '#core/contract/shared.ts'
+import type { IndexErrorCode, IndexProgress, IndexStage } from '#core/contract/shared.ts'
 import { LEASE_MARGIN, LEASE_SECONDS } from '#core/limits.ts'
 import type { IndexJob, JobQueue, JobState, Lease } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
@@ -68,7 +68,7 @@ export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue
     leaseSeconds,
     offer: job => queue.offer(job),
     take: worker => queue.take(worker),
-    enter: (lease, stage) => queue.enter(lease, stage),
+    enter: (lease, stage, progress) => queue.enter(lease, stage, progress),
     renew: lease => queue.renew(lease),
     finish: lease => queue.finish(lease),
     release: lease => queue.release(lease),
@@ -170,8 +170,8 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     }
   }
 
-  enter(lease: Lease, stage: IndexStage): void {
-    this.#entries.enter(lease, stage)
+  enter(lease: Lease, stage: IndexStage, progress?: IndexProgress): void {
+    this.#entries.enter(lease, { stage, ...(progress && { progress }) })
   }
 
   async renew(lease: Lease): Promise<Lease | null> {

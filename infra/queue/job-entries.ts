@@ -10,6 +10,7 @@ import {
   isRetryDue,
   JobEntry,
   type LeasedJob,
+  type NotedStage,
   type QueueMarker,
   type ReleasedJob,
   released,
@@ -48,7 +49,7 @@ export class JobEntries {
   readonly #clock: Clock
   readonly #leaseSeconds: number
   /** Of the jobs that run under leases of this object, by the key of the entry. */
-  readonly #stages = new Map<string, { fence: number; stage: IndexStage }>()
+  readonly #stages = new Map<string, { fence: number; noted: NotedStage }>()
 
   constructor(states: StateStore, clock: Clock, leaseSeconds: number) {
     this.#states = states
@@ -61,7 +62,7 @@ export class JobEntries {
     const { entry } = await this.#read(job)
     const now = this.#clock.now()
     if (entry?.state === 'leased' && now.getTime() < Date.parse(entry.until))
-      return { status: 'indexing', stage: this.#noted(job, entry.fence) ?? IndexStage.safeParse(entry.stage).data ?? 'open' }
+      return { status: 'indexing', ...(this.#noted(job, entry.fence) ?? storedStage(entry)) }
     if (entry?.state !== 'failed' || isRetryDue(entry, now)) return null
     return { status: 'failed', errorCode: entry.errorCode, retryAt: entry.retryAt }
   }
@@ -79,21 +80,21 @@ export class JobEntries {
     return { status: 'leased', lease: { job, worker, fence: next.fence, until: next.until } }
   }
 
-  /** Notes the stage of a job, until its lease ends. Stored by the next renewal: a write of its own would cost more than it tells. */
-  enter({ job, fence }: Lease, stage: IndexStage): void {
-    this.#stages.set(keyOf(job), { fence, stage })
+  /** Notes what a job does, until its lease ends. Stored by the next renewal: a write of its own would cost more than it tells. */
+  enter({ job, fence }: Lease, noted: NotedStage): void {
+    this.#stages.set(keyOf(job), { fence, noted })
   }
 
-  /** The stage that was noted under the lease with this fencing token. */
-  #noted(job: IndexJob, fence: number): IndexStage | null {
-    const noted = this.#stages.get(keyOf(job))
-    return noted?.fence === fence ? noted.stage : null
+  /** What was noted under the lease with this fencing token. */
+  #noted(job: IndexJob, fence: number): NotedStage | null {
+    const own = this.#stages.get(keyOf(job))
+    return own?.fence === fence ? own.noted : null
   }
 
   /** The prolonged lease; `null` when the lease is lost. */
   async renew(lease: Lease): Promise<Lease | null> {
-    const stage = this.#noted(lease.job, lease.fence)
-    const written = await this.#write(lease, (entry, now) => renewed(entry, now, this.#leaseSeconds, stage))
+    const noted = this.#noted(lease.job, lease.fence)
+    const written = await this.#write(lease, (entry, now) => renewed(entry, now, this.#leaseSeconds, noted))
     if (written === null) this.#stages.delete(keyOf(lease.job))
     return written && { ...lease, until: written.until }
   }
@@ -154,6 +155,12 @@ export class JobEntries {
     const { entry } = await this.#read(lease.job)
     return entry !== null && entry.state !== 'leased' && entry.fence === lease.fence ? entry.state : null
   }
+}
+
+/** What the worker stored. A stage of a later version is told as the first. */
+function storedStage({ stage, progress }: LeasedJob): NotedStage {
+  const known = IndexStage.safeParse(stage).data
+  return known === undefined ? { stage: 'open' } : { stage: known, ...(progress && { progress }) }
 }
 
 function keyOf({ repository, commit }: IndexJob): string {

@@ -10,6 +10,7 @@ import type { FailedAnswer } from '#core/contract/shared.ts'
 import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
+import { endWell } from './end-of-page.ts'
 import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readBack } from './pager.ts'
@@ -46,8 +47,8 @@ export type PageContent =
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'refs'; refs: RefList }
   | { kind: 'changes'; page: ChangesPage }
-  /** Before a ref was named: those that there are, and of a skill the commits that changed it, if the host says. */
-  | { kind: 'versions'; refs: RefList | null; history: SkillHistory | null }
+  /** Before a ref was named; of a skill the commits that changed it, if the host says. */
+  | { kind: 'versions'; history: SkillHistory | null }
   | { kind: 'skill-changes'; page: SkillChangesPage }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
@@ -80,6 +81,8 @@ export type AddressPage =
       request: PageRequest
       content: PageContent
       moved: Latest | null
+      /** Of changes: those that may be compared, if the host says. */
+      refs: RefList | null
     }
 
 /**
@@ -113,10 +116,11 @@ export async function loadAddressPage(
 
   // Formatted again, so that the path is canonical on its way to the API.
   const asking = formatAddress(asked.address)
-  const [mount, view, latest] = await Promise.all([
+  const [mount, view, latest, refs] = await Promise.all([
     client.get('mounts', asking, {}),
     loadView(client, asking, request),
     asked.address.ref === null ? null : findLatest(client, asked.address),
+    request.view === 'changes' ? client.get('refs', asking, {}) : null,
   ])
   if (!mount.ok) {
     const { status, error } = mount
@@ -139,7 +143,7 @@ export async function loadAddressPage(
     content.withheld = await loadWithheld(client, address, request.path ?? '', content.error.code)
   }
   const moved = latest !== null && latest.commit !== mount.answer.commit ? latest : null
-  return { kind: 'mount', status, mount: mount.answer, address, request, content, moved }
+  return { kind: 'mount', status, mount: mount.answer, address, request, content, moved, refs: refs?.ok ? refs.answer : null }
 }
 
 /** The login, when the address ends after it; else `null`. */
@@ -230,7 +234,7 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
     case 'file': {
       const result = await client.get('files', address, { path: path ?? '', ...given({ offset }) })
       if (!result.ok) return problem(result)
-      return { status: result.status, content: { kind: 'file', page: result.answer } }
+      return { status: result.status, content: { kind: 'file', page: endWell(result.answer) } }
     }
   }
 }
@@ -244,12 +248,9 @@ const CHANGES_ON_PAGE = '200'
  */
 async function loadChanges(client: ApiClient, address: string, { from, path, cursor }: PageRequest): Promise<LoadedView> {
   if (from === undefined) {
-    const [refs, history] = await Promise.all([
-      client.get('refs', address, {}),
-      path !== undefined && isSkillPath(path) ? client.get('history', address, { path }) : null,
-    ])
+    const history = path !== undefined && isSkillPath(path) ? await client.get('history', address, { path }) : null
     const commits = history?.ok && history.answer.status === 'ready' ? history.answer : null
-    return { status: 200, content: { kind: 'versions', refs: refs.ok ? refs.answer : null, history: commits } }
+    return { status: 200, content: { kind: 'versions', history: commits } }
   }
   const where =
     path !== undefined && isSkillPath(path)

@@ -81,8 +81,8 @@ function refLines({ address }: MountPage, refs: RefList, link: Link): string[] {
 }
 
 function versionLines(
-  { address, request }: MountPage,
-  { refs, history }: Extract<PageContent, { kind: 'versions' }>,
+  { address, request, refs }: MountPage,
+  { history }: Extract<PageContent, { kind: 'versions' }>,
   link: Link,
 ): string[] {
   const versions = refs === null ? [] : versionsOf(refs, address)

@@ -8,8 +8,8 @@ import { readOwner } from './read-address.ts'
 export type AccountPage =
   /** A redirect: the host spells the login differently, or the account was renamed. */
   | { kind: 'moved'; location: string }
-  /** `restartHref`: the first page, when another one was requested. `missing`: the account that does not exist. */
-  | { kind: 'problem'; status: number; error: ApiError; restartHref?: string; missing?: OwnerName }
+  /** `restartHref`: the first page, when another one was requested. `asked`: what the API was asked for. `missing`: it does not exist. */
+  | { kind: 'problem'; status: number; error: ApiError; restartHref?: string; asked?: OwnerName; missing?: OwnerName }
   /** `number`: of the page, counted from 1. */
   | { kind: 'account'; page: OwnerPage; number: number }
 
@@ -26,7 +26,7 @@ export async function loadAccountPage(client: ApiClient, raw: string, query: URL
   if (!result.ok) {
     const { status, error } = result
     if (error.code === 'owner.not_found') return { kind: 'problem', status, error, missing: asked }
-    return { kind: 'problem', status, error, ...(page === undefined ? {} : { restartHref: ownerHref(asked.owner) }) }
+    return { kind: 'problem', status, error, asked, ...(page === undefined ? {} : { restartHref: ownerHref(asked.owner) }) }
   }
   const { login } = result.answer.owner
   const number = Number(page ?? 1)

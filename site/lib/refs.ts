@@ -1,6 +1,7 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import type { ApiClient } from './api-client.ts'
+import { countHidden } from './hidden-characters.ts'
 import { nearNames } from './near-names.ts'
 
 /** Where the default branch is now. */
@@ -64,5 +65,13 @@ export function versionsOf(refs: RefList, { ref }: Address): NearRef[] {
 }
 
 const SHOWN_VERSIONS = 10
+
+/** The refs that a field suggests: the default branch, the latest versions, then branches. A name is sent as it stands, so that none has hidden characters. */
+export function suggestedRefs(refs: RefList): string[] {
+  const names = [refs.defaultBranch, ...tagsOf(refs).map(({ ref }) => ref), ...refs.branches.map(({ name }) => name)]
+  return [...new Set(names)].filter(name => countHidden(name) === 0).slice(0, SUGGESTED)
+}
+
+const SUGGESTED = 100
 
 const { compare } = new Intl.Collator('en', { numeric: true })

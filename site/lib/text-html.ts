@@ -10,10 +10,18 @@ export function textHtml(text: string, lang?: string | null, words?: readonly st
   return `<bdi${language === undefined ? '' : ` lang="${language}"`}>${markWords(text, words)}</bdi>`
 }
 
-/** A path: left to right whatever it is written in, breakable after its slashes. */
+/**
+ * A path: left to right whatever it is written in, breakable after its slashes. Slashes between names that are written from right to left would
+ * turn with them, so that the path begins in its middle: each name stands alone.
+ */
 export function pathHtml(path: string): string {
-  return `<bdi class="path" dir="ltr">${path === '' ? '/' : markHiddenInHtml(escapeHtml(path).replaceAll('/', '/<wbr>'))}</bdi>`
+  const isTurned = RIGHT_TO_LEFT.test(path)
+  const names = escapeHtml(path).replaceAll('/', isTurned ? '</bdi>/<wbr><bdi dir="ltr">' : '/<wbr>')
+  return `<bdi class="path" dir="ltr">${path === '' ? '/' : markHiddenInHtml(isTurned ? `<bdi dir="ltr">${names}</bdi>` : names)}</bdi>`
 }
+
+/** The blocks of Unicode whose letters are written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
 /** A link around HTML. Its URL is escaped as in every other link of a page, see `carryInLinks`. */
 export function linkHtml(href: string, html: string): string {

@@ -128,7 +128,8 @@ test('while the quota of GitHub is spent the answer is 503, and the page shows v
     ])
     expect(await page()).toMatchObject({
       status: 200,
-      content: { kind: 'versions', history: null, refs: { defaultBranch: 'main' } },
+      content: { kind: 'versions', history: null },
+      refs: { defaultBranch: 'main' },
     })
   } finally {
     app.github.limits.reset()

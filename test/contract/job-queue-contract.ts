@@ -158,16 +158,24 @@ export function jobQueueContract(driver: QueueDriver): void {
       { ...INDEXING, stage: 'open' },
     ])
     const before = await contents()
-    queue.enter(lease, 'content')
+    queue.enter(lease, 'tree')
+    const reading = { stage: 'content', progress: { done: 200, total: 15_000 } } as const
+    queue.enter(lease, reading.stage, reading.progress)
     expect(await contents(), 'a stage costs no write').toEqual(before)
     expect(await offered()).toEqual([
-      { ...INDEXING, stage: 'content' },
+      { ...INDEXING, ...reading },
       { ...INDEXING, stage: 'open' },
     ])
     await queue.renew(lease)
     expect(await offered()).toEqual([
-      { ...INDEXING, stage: 'content' },
-      { ...INDEXING, stage: 'content' },
+      { ...INDEXING, ...reading },
+      { ...INDEXING, ...reading },
+    ])
+    queue.enter(lease, 'write')
+    await queue.renew(lease)
+    expect(await offered(), 'the count was of the stage before').toEqual([
+      { ...INDEXING, stage: 'write' },
+      { ...INDEXING, stage: 'write' },
     ])
     await queue.release(lease)
     expect(await offered(), 'it waits again').toEqual([INDEXING, INDEXING])

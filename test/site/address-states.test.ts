@@ -38,6 +38,13 @@ describe('states', () => {
     }
   })
 
+  test('a long stage says how much of it is done, in both languages', async () => {
+    const progress = { done: 1_200, total: 15_000 }
+    const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing', stage: 'content', progress } }) })
+    expect(textOf((await get(PAGE)).html)).toContain('Reading skills and documents 1,200 of 15,000 files Writing')
+    expect(textOf((await get(`${PAGE}?lang=de`)).html)).toContain('Liest Skills und Dokumente 1.200 von 15.000 Dateien Schreibt')
+  })
+
   test('a job without a stage waits for its turn', async () => {
     const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing' } }) })
     const { html } = await get(PAGE)
@@ -72,6 +79,34 @@ describe('states', () => {
     expect(html).toContain('index.too_large')
     expect(attributesOf(html, 'meta', 'http-equiv')).toEqual([])
   })
+
+  test.each([
+    ['index.fetch_failed', []],
+    ['index.too_large', ['/docs/limits', '/docs/manifest-keys']],
+    ['index.timeout', []],
+    ['index.manifests_unreadable', ['/docs/limits', '/docs/manifest-keys']],
+    ['index.internal', []],
+  ] as const)(
+    'after %s a visitor is led to other refs and to the host, and an author to what there is to change',
+    async (errorCode, docs) => {
+      const mounts = () =>
+        readyMount(
+          {},
+          { address: '/gh/acme/tools/docs', index: { status: 'failed', errorCode, retryAt: '2026-03-04T05:06:07Z' } },
+        )
+      const { get } = await open({ mounts }, { hosts: ['gh'], hostUrls: { gh: 'https://github.example' } })
+      for (const words of [en, de]) {
+        const { html } = await get('/gh/acme/tools/docs', 'GET', { 'accept-language': words === de ? 'de' : 'en' })
+        const main = html.slice(html.indexOf('<main'), html.indexOf('</main'))
+        expect(textOf(main)).toContain(words.state.reasons[errorCode])
+        const links = attributesOf(main, 'a', 'href')
+        expect(links).toEqual(
+          expect.arrayContaining(['/gh/acme/tools/docs?view=refs', `https://github.example/acme/tools/tree/${COMMIT}/docs`]),
+        )
+        expect(links.filter(href => href.startsWith('/docs/'))).toEqual(docs)
+      }
+    },
+  )
 
   test.each(ERROR_CODES)('%s keeps its status, of the address and of a view', async code => {
     const { get } = await open({

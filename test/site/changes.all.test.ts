@@ -77,7 +77,7 @@ test('skills that a rule alone changes are one entry with a link to each', async
 
   const one = (await get(`/local/acme/rules?view=changes&from=${from}&path=e/SKILL.md`)).html
   // A supporting file and a field of the front matter have no text of their own on the page.
-  expect(one).toMatch(/supporting files: <bdi[^>]*>e\/<wbr>x\.sh<\/bdi> \(added\)/)
+  expect(one).toMatch(/class="kind include">supporting files<\/span> <bdi[^>]*>e\/<wbr>x\.sh<\/bdi> \(added\)/)
   expect(one).toMatch(/<ins>.*license: MIT.*<\/ins>/)
   expect(one).toContain(`href="/local/acme/rules?view=changes&amp;from=${from}"`)
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { pathHtml } from '#site/lib/text-html.ts'
 import { ENGLISH, uiFor } from '#site/words/ui.ts'
 
 const NOW = new Date('2026-03-04T05:06:07.500Z')
@@ -18,4 +19,14 @@ test('a count has the words of its number', () => {
   expect([0, 1, 1_200].map(count => ENGLISH.count(count, 'skill'))).toEqual(['0 skills', '1 skill', '1,200 skills'])
   const german = uiFor({ language: 'de', isChosen: false })
   expect([0, 1, 1_200].map(count => german.count(count, 'document'))).toEqual(['0 Dokumente', '1 Dokument', '1.200 Dokumente'])
+})
+
+test('names of a path that are written from right to left stand in their order, each by itself', () => {
+  const alone = (name: string) => `<bdi dir="ltr">${name}</bdi>`
+  expect(pathHtml('docs/guide.md')).toBe('<bdi class="path" dir="ltr">docs/<wbr>guide.md</bdi>')
+  expect(pathHtml('')).toBe('<bdi class="path" dir="ltr">/</bdi>')
+  expect(pathHtml('وثائق/البدء.md')).toBe(`<bdi class="path" dir="ltr">${alone('وثائق')}/<wbr>${alone('البدء.md')}</bdi>`)
+  expect(pathHtml('docs/מדריך/<a>')).toBe(
+    `<bdi class="path" dir="ltr">${alone('docs')}/<wbr>${alone('מדריך')}/<wbr>${alone('&#60;a&#62;')}</bdi>`,
+  )
 })

@@ -114,6 +114,10 @@ describe('a legal page', () => {
 
   test('is 404 while it is unwritten', async () => {
     const { get } = await open({ legal: () => refusal('legal.not_found') })
-    for (const path of ['/terms', '/privacy']) expect((await get(path)).status).toBe(404)
+    for (const path of ['/terms', '/privacy']) {
+      const { status, html } = await get(path)
+      expect([status, textOf(html).includes('The operator of this service has published no such text.')]).toEqual([404, true])
+    }
+    expect(textOf((await get('/nothing')).html)).not.toContain('operator')
   })
 })

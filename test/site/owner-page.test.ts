@@ -16,6 +16,7 @@ import { attributesOf, dangersOf, tagsOf, textOf, titleOf } from './support/html
 import { openSite, type Site } from './support/site.ts'
 
 const PAGE = '/owners/gh/acme'
+const MANY = ['a', 'b', 'c', 'd', 'e']
 
 let site: Site | undefined
 afterEach(async () => {
@@ -171,6 +172,28 @@ describe('an account that cannot be shown', () => {
       expect(asked).toEqual([])
     },
   )
+
+  test('because its host does not answer, leads to itself, to the host and to the local repositories of this owner', async () => {
+    site = await openSite(
+      { owners: () => refusal('mount.unavailable') },
+      {
+        hosts: ['gh', 'local'],
+        hostUrls: { gh: 'https://github.example' },
+        listLocal: async () => [
+          '/local/Acme/kit',
+          '/local/acme/tools',
+          '/local/acmes/x',
+          ...MANY.map(name => `/local/acme/${name}`),
+        ],
+      },
+    )
+    const { html } = await site.get(`${PAGE}?page=2`)
+    const main = html.slice(html.indexOf('<main'))
+    expect(textOf(main)).toMatch(/^gh\/ acme This account cannot be shown/)
+    const links = attributesOf(main, 'a', 'href')
+    expect(links.slice(0, 4)).toEqual([`${PAGE}?page=2`, 'https://github.example/acme', '/local/Acme/kit', '/local/acme/tools'])
+    expect(links.filter(href => href.startsWith('/local/'))).toHaveLength(5)
+  })
 
   test('now, says when to come again', async () => {
     const { get } = await open(() => refusal('mount.rate_limited', { retryAfter: 1_500 }))

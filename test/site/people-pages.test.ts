@@ -234,7 +234,9 @@ test('a decision leads back to the app, and what cannot be decided is said on th
   expect(approved.searchParams.get('code')).not.toBeNull()
   expect((await ada.submit('/oauth/consent', { request, decision: 'perhaps' })).headers.location).toBe(back)
   expect((await page(ada, '/oauth/consent?request=edited')).status).toBe(400)
-  expect((await page(ada, '/oauth/consent')).text).toContain('This request cannot be answered')
+  const unknown = await page(ada, '/oauth/consent')
+  expect(unknown.text).toContain('This request cannot be answered')
+  expect(unknown.text).toContain('Open the front page')
 })
 
 test('forget me ends everything', async () => {

@@ -85,3 +85,17 @@ test('a ref that does not exist leads to similar ones, and a part of a hash to i
   expect(await links(COMMIT.slice(0, 8))).toContain(`${PAGE}@${COMMIT}/docs`)
   expect(await links('v1.11')).toContain(`${PAGE}?view=refs`)
 })
+
+test('the form of two refs suggests the default branch, the latest versions and the branches, and none with hidden characters', async () => {
+  const tags = ['v1.2', 'v1.10', 'v1\u202e.3', ...Array.from({ length: 200 }, (_, index) => `a${index}`)].map(name => ({ name }))
+  const { get } = await open({ refs: () => refList({ tags }), changes: () => refusal('mount.ref_not_found') })
+  for (const query of ['', '&from=v1.11']) {
+    const { html } = await get(`${PAGE}?view=changes${query}`)
+    expect(attributesOf(html, 'input', 'list')).toEqual(['changes-known', 'changes-known'])
+    const suggested = attributesOf(html, 'option', 'value')
+    expect(suggested.slice(0, 4)).toEqual(['main', 'v1.10', 'v1.2', 'a199'])
+    expect(suggested).toHaveLength(100)
+  }
+  const alone = await open({ refs: () => refusal('mount.unavailable') })
+  expect(attributesOf((await alone.get(`${PAGE}?view=changes`)).html, 'option', 'value')).toEqual([])
+})

@@ -27,6 +27,9 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'What an index job does at present: it opens the repository, then reads its tree, its manifests and licenses, and its content; at last it writes.':
     'Was ein Indexjob gerade tut: Er öffnet das Repository, liest dann seinen Baum, seine Manifeste und Lizenzen und seinen Inhalt; zuletzt schreibt er.',
   'Absent while the job waits for its turn.': 'Fehlt, solange der Job wartet, bis er an der Reihe ist.',
+  'Absent where nothing is counted.': 'Fehlt, wo nichts gezählt wird.',
+  'Of the stage `content`: how many files were read, and how many are to be read.':
+    'Vom Schritt `content`: wie viele Dateien gelesen wurden, und wie viele zu lesen sind.',
   'Inherited from the nearest manifest that declares one.': 'Geerbt vom nächsten Manifest, das eine angibt.',
   'Keyed by canonical language tag.': 'Nach kanonischem Sprachkürzel.',
   'SPDX expression, or the declared text.': 'SPDX-Ausdruck oder der angegebene Text.',

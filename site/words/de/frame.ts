@@ -55,7 +55,13 @@ export const FRAME: typeof EN_FRAME = {
     hasFailed: 'Dieses Repository konnte nicht indexiert werden.',
   },
   showcase: { title: 'Beispiele', animation: 'In Bewegung zeigen', demo: 'Ein Beispielgespräch' },
-  legal: { terms: 'Nutzungsbedingungen', privacy: 'Datenschutz', revised: 'Geändert am', languages: 'Sprachen dieses Textes' },
+  legal: {
+    terms: 'Nutzungsbedingungen',
+    privacy: 'Datenschutz',
+    revised: 'Geändert am',
+    languages: 'Sprachen dieses Textes',
+    unwritten: 'Der Betreiber dieses Dienstes hat keinen solchen Text veröffentlicht.',
+  },
   card: {
     names: 'Einige seiner Skills',
     more: 'und {n} weitere',
@@ -71,6 +77,10 @@ export const FRAME: typeof EN_FRAME = {
     noAddress: 'Keine Adresse: {message}.',
     starts: 'eine Adresse beginnt mit {starts}',
     oneWord: 'Eine Adresse hat mehr als ein Wort: Sie beginnt mit {starts}, dann folgen ein Konto und ein Repository.',
+    wrong: 'Nicht verstanden',
+    meant: 'Vielleicht meinten Sie',
+    account: '[das Konto {login}](account) des Git-Hosts',
+    kinds: 'Was sich öffnen lässt',
   },
   notFound: {
     title: 'Seite nicht gefunden',
@@ -191,6 +201,7 @@ export const FRAME: typeof EN_FRAME = {
     skill: 'Skill unter diesem Pfad öffnen',
     again: 'Diese Seite neu laden',
     local: 'Dieser Dienst hat ein lokales Repository mit diesem Namen: [{local}](local)',
+    localOfOwner: 'Dieser Dienst hat ein lokales Repository dieses Kontos: [{local}](local)',
     overview: 'Übersicht dieser Adresse öffnen',
     restart: 'Auf der ersten Seite neu beginnen',
   },

@@ -53,8 +53,11 @@ export const VIEWS: typeof EN_VIEWS = {
       content: 'Liest Skills und Dokumente',
       write: 'Schreibt den Index',
     },
+    progress: '{done} von {files}',
     failed: 'Indexierung fehlgeschlagen',
     again: 'Der erste Besuch nach {instant} startet einen neuen Versuch.',
+    authors:
+      'Für die Autoren: [die Grenzen der Indexierung](limits), und [die Schlüssel eines Manifests](keys), die Dateien ausschließen',
     reasons: {
       'index.fetch_failed': 'Das Repository konnte nicht von seinem Git-Host geholt werden. Das geht meist vorüber.',
       'index.too_large':
@@ -231,7 +234,6 @@ export const VIEWS: typeof EN_VIEWS = {
     toLabel: 'Bis',
     ofSkill: 'Des Skills',
     ofFolder: 'Des Ordners',
-    differsIn: 'verschieden: {parts}',
     refForm: 'Branch, Tag oder Commit',
     defaultBranch: 'Standardbranch',
     compare: 'Vergleichen',

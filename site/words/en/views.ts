@@ -51,8 +51,10 @@ export const VIEWS = {
       content: 'Reading skills and documents',
       write: 'Writing the index',
     },
+    progress: '{done} of {files}',
     failed: 'Indexing failed',
     again: 'The first visit after {instant} starts another attempt.',
+    authors: 'For the authors: [the limits of indexing](limits), and [the keys of a manifest](keys) that exclude files',
     /** What happened, and whether another attempt can succeed, by the code of the failure. */
     reasons: {
       'index.fetch_failed': 'The repository could not be fetched from its git host. This usually passes.',
@@ -225,7 +227,6 @@ export const VIEWS = {
     toLabel: 'To',
     ofSkill: 'Of the skill',
     ofFolder: 'Of the folder',
-    differsIn: 'differs in {parts}',
     refForm: 'branch, tag or commit',
     defaultBranch: 'default branch',
     compare: 'Compare',

@@ -1,0 +1,30 @@
+import type { FilePage } from '#core/contract/file.ts'
+import { isMarkdownPath } from './links.ts'
+
+/**
+ * A page of a file that ends where its text may pause: with a paragraph of Markdown, else with a line. The next page begins there. A page that
+ * would lose more than half of its text stays as it is.
+ */
+export function endWell(page: FilePage): FilePage {
+  if (page.nextOffset === null) return page
+  const { content } = page
+  const ends = [isMarkdownPath(page.path) ? endOfParagraphs(content) : 0, content.lastIndexOf('\n') + 1]
+  const end = ends.find(candidate => candidate * 2 >= content.length) ?? content.length
+  // Offsets count characters, which take one or two units each.
+  return { ...page, content: content.slice(0, end), nextOffset: page.nextOffset - [...content.slice(end)].length }
+}
+
+/** Where the last paragraph begins: after the last empty line that is not within fenced code. */
+function endOfParagraphs(markdown: string): number {
+  let end = 0
+  let at = 0
+  let fence = ''
+  for (const line of markdown.split(/(?<=\n)/)) {
+    at += line.length
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? ''
+    if (fence === '') fence = mark
+    else if (mark.startsWith(fence) && line.trim() === mark) fence = ''
+    if (fence === '' && line.endsWith('\n') && line.trim() === '') end = at
+  }
+  return end
+}
