@@ -1,3 +1,5 @@
+import { AHEAD } from './ahead.ts'
+
 /**
  * The variables that a job process receives, with the reason for each. Everything else of the service's environment stays out: a job parses
  * untrusted text, and a secret that a later version adds is withheld without a change here. Names are compared in upper case, since Windows
@@ -16,6 +18,8 @@ const RECEIVED: readonly {
   { names: ['TZ', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_MESSAGES'] },
   // Starting as fast as the service does: its cache of compiled sources.
   { names: ['NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE'] },
+  // What its worker spares, it spares too.
+  { names: [AHEAD] },
   // Certificates, proxies and memory of Node. Without them, the git host or the store may be out of reach.
   {
     names: [

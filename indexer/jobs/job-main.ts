@@ -11,6 +11,7 @@ import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
 import { startSearchThread } from '../search/search-thread.ts'
+import { preparesAhead } from './ahead.ts'
 import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from './job-messages.ts'
 import type { Watched } from './job-watchdog.ts'
 import { createMetricsSender } from './metrics-sender.ts'
@@ -75,7 +76,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     else void run(message)
   })
   send({ type: 'ready' })
-  void warmUpWhenIdle(AbortSignal.any([firstJob.signal, disconnected.signal]))
+  if (preparesAhead(env)) void warmUpWhenIdle(AbortSignal.any([firstJob.signal, disconnected.signal]))
 
   if (!disconnected.signal.aborted) await once(disconnected.signal, 'abort')
   await Promise.race([infra.close(), sleep(CLOSE_MILLISECONDS)]).catch(() => {})

@@ -1,4 +1,5 @@
 import type { IndexJob } from '#core/ports/job-queue.ts'
+import { preparesAhead } from './ahead.ts'
 import { type JobProcess, type JobProcessSettings, type ProcessEnd, type ProcessedJob, startJobProcess } from './job-process.ts'
 import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import type { IndexerLog } from './run-lease.ts'
@@ -115,7 +116,8 @@ class JobProcesses implements JobRunner {
 
   /** While no job runs, and none has for a while: its visitors need the processors. A slow process is replaced. */
   #needsAnother(): boolean {
-    const { settledMilliseconds = SETTLED_MILLISECONDS } = this.#settings
+    const { settledMilliseconds = SETTLED_MILLISECONDS, env } = this.#settings
+    if (!preparesAhead(env)) return false
     const idle = this.#idle
     const isSettled = idle.length === this.#all.size && performance.now() - (idle.at(-1)?.since ?? 0) >= settledMilliseconds
     const ahead = idle.filter(({ process }) => !process.isSlow)

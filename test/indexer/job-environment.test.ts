@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { SHORT_JOB_NICENESS } from '#core/concurrency/priority.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
+import { AHEAD } from '#indexer/jobs/ahead.ts'
 import { jobEnvironment } from '#indexer/jobs/job-environment.ts'
 import { startJobProcess } from '#indexer/jobs/job-process.ts'
 import { NO_HANDOVER } from '#test/support/no-handover.ts'
@@ -55,6 +56,7 @@ test('a job process receives what its store, its host and its network need, and 
     https_proxy: 'http://proxy',
     NODE_EXTRA_CA_CERTS: '/ca.pem',
     TZ: 'UTC',
+    [AHEAD]: 'off',
     MOUNTGLASS_GITHUB_TOKEN: 't',
   }
   const bucket = { AWS_REGION: 'r', AWS_WEB_IDENTITY_TOKEN_FILE: '/token', MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID: 'i' }
