@@ -1,4 +1,5 @@
 import type { IndexJob } from '#core/ports/job-queue.ts'
+import { preparesAhead } from './ahead.ts'
 import { type JobProcess, type JobProcessSettings, type ProcessEnd, type ProcessedJob, startJobProcess } from './job-process.ts'
 import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import type { IndexerLog } from './run-lease.ts'
@@ -119,7 +120,8 @@ class JobProcesses implements JobRunner {
 
   /** No job runs, and none has for a while: its visitors need the processors. */
   get #isSettled(): boolean {
-    const { settledMilliseconds = SETTLED_MILLISECONDS } = this.#settings
+    const { settledMilliseconds = SETTLED_MILLISECONDS, env } = this.#settings
+    if (!preparesAhead(env)) return false
     const idle = this.#idle
     const since = Math.max(...idle.map(one => one.since))
     return idle.length === this.#all.size && performance.now() - since >= settledMilliseconds && this.#starting === null

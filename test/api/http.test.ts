@@ -285,10 +285,6 @@ test('a queue that takes no job is 503 skill.unavailable', async () => {
   }
 })
 
-test('a start on a busy machine is given the time that it takes', () => {
-  expect(app.app.initialConfig.pluginTimeout).toBe(0)
-})
-
 test('healthz tells of the process, readyz of its store', async () => {
   expect((await app.get('/healthz')).json).toEqual({ status: 'ok' })
   expect((await app.get('/readyz')).json).toEqual({ status: 'ready' })

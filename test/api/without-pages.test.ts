@@ -43,3 +43,7 @@ test('a host that this deployment does not serve is unknown', async () => {
     await local.close()
   }
 })
+
+test('a start on a busy machine is given the time that it takes', () => {
+  expect(app.app.initialConfig.pluginTimeout).toBe(0)
+})

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { formatNewKeys } from '#api/purpose-keys.ts'
 import { type FaultyProxy, startFaultyProxy } from '#test/support/servers/faulty-proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
@@ -37,10 +37,18 @@ async function visit(service: Service) {
 }
 
 describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
+  let env: Record<string, string>
+  let first: Service
+  /** What the service answers that indexed the handbook into the bucket. */
+  let before: Awaited<ReturnType<typeof visit>>
+  beforeAll(async () => {
+    env = await deployment()
+    first = await startService(env)
+    before = await visit(first)
+  })
+  afterAll(() => first?.stop())
+
   test('opens, finds and reads, and another process that indexes nothing answers the same afterwards', async () => {
-    const env = await deployment()
-    const first = await startService(env)
-    const before = await visit(first)
     expect(before.mount.index).toMatchObject({ status: 'ready', counts: { skills: 16 } })
     expect(before.found).toMatchObject({ status: 'ready' })
     expect(before.file).toMatchObject({ kind: 'file', path: 'SKILLSET.md' })
@@ -54,13 +62,8 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
   })
 
   test('what cannot be read now is 503, and is answered again as soon as the server is back', async () => {
-    const env = await deployment()
     const proxy = await startFaultyProxy(env.AWS_ENDPOINT_URL_S3 ?? '')
     onTestFinished(() => proxy.close())
-    const indexing = await startService(env)
-    await visit(indexing)
-    await indexing.stop()
-
     const service = await start({ ...env, MOUNTGLASS_INDEXER: 'none', AWS_ENDPOINT_URL_S3: proxy.url })
     const unavailable = { status: 503, code: 'skill.unavailable' }
     for (const fault of [
@@ -82,16 +85,12 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
   })
 
   test('the handbook is indexed through a line on which nothing succeeds at once', async () => {
-    const env = await deployment()
     const proxy = await startFaultyProxy(env.AWS_ENDPOINT_URL_S3 ?? '')
     onTestFinished(() => proxy.close())
-    const direct = await startService(env)
-    const expected = withoutCursors(await visit(direct), direct)
-    await direct.stop()
     const other = await deployment()
     const service = await start({ ...other, AWS_ENDPOINT_URL_S3: proxy.url })
     firstTimesFail(proxy)
-    expect(withoutCursors(await visit(service), service)).toEqual(expected)
+    expect(withoutCursors(await visit(service), service)).toEqual(withoutCursors(before, first))
   })
 })
 

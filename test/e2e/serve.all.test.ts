@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { gitEnvironment } from '#infra/git/environment.ts'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { isAlive } from '#test/support/is-alive.ts'
+import { programEnvironment } from '#test/support/program-environment.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { until } from '#test/support/until.ts'
@@ -245,8 +246,8 @@ function settings(): Record<string, string> {
   return { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root }
 }
 
-function environment(): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`, ...settings() }
+function environment(): NodeJS.ProcessEnv {
+  return { ...programEnvironment(), MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`, ...settings() }
 }
 
 /** Runs the command until it ends by itself; what it printed, line by line. */

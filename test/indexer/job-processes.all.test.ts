@@ -6,6 +6,7 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
+import { AHEAD } from '#indexer/jobs/ahead.ts'
 import { startJobProcess } from '#indexer/jobs/job-process.ts'
 import { createJobProcesses, type JobProcessesSettings } from '#indexer/jobs/job-processes.ts'
 import { startWorker } from '#indexer/jobs/worker.ts'
@@ -41,6 +42,9 @@ afterAll(async () => {
 
 /** Nobody wakes the worker of a test. With the pauses of a deployment most of the time would be spent waiting for its next look. */
 const REST_MS = 20
+
+/** As a deployment begins: a second process starts when nothing is to be done. */
+const PREPARED = { [AHEAD]: 'on' }
 
 interface Options {
   settings?: Partial<JobProcessesSettings>
@@ -218,6 +222,7 @@ test('processes are used again, and those that nobody needs are ended', async ()
 test('before any job, a process starts for the one that comes beside a long one, and both are kept', async () => {
   const { queue, started, alive } = await openWorker({
     settings: { idleMilliseconds: 0, settledMilliseconds: 0, wallSeconds: 3 },
+    env: PREPARED,
   })
   await until(async () => (await alive()) === 2)
   expect(started()).toBe(2)
@@ -227,8 +232,21 @@ test('before any job, a process starts for the one that comes beside a long one,
   expect(started()).toBe(2)
 })
 
+test('a worker that ends soon starts no process for jobs that may come', async () => {
+  const { processes, blobs, states, log } = await openProcesses({ settings: { settledMilliseconds: 0 } })
+  onTestFinished(async () => {
+    await states.close()
+    await blobs.close()
+  })
+  const { signal } = new AbortController()
+  for (const _ of ['first', 'second look']) await processes.ready(signal)
+  // Waits for a process that is starting.
+  await processes.close()
+  expect(log.filter(({ message }) => message === 'job process ready')).toHaveLength(1)
+})
+
 test('a job that turns out to be long yields to others, and its process is replaced once nothing runs', async () => {
-  const { queue, log, alive } = await openWorker({ settings: { settledMilliseconds: 0 } })
+  const { queue, log, alive } = await openWorker({ settings: { settledMilliseconds: 0 }, env: PREPARED })
   await until(async () => (await alive()) === 2)
   const usual = log.filter(({ message }) => message === 'job process ready').map(({ process }) => Number(process))
   await queue.offer(await jobOf('dawdles'))

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findFaults } from './support/accessibility.js'
+import { findFaults, thinOut } from './support/accessibility.js'
 import { hasBrowser, openBrowser } from './support/browser.ts'
 import { ANSWERS, findFaultsOfPages, type Look, runAxe } from './support/page-states.ts'
 import { openSite, type Site } from './support/site.ts'
@@ -23,6 +23,19 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
     // The reference of the REST API repeats a few elements hundreds of times, which takes axe a third of the time of all pages: accessibility.all.test.ts.
     const isForAxe = (target: string) => target !== '/docs/rest'
     expect(await findFaultsOfPages(browser, site, [look], {}, isForAxe)).toEqual([])
+  })
+
+  test('of what repeats itself a little stays, and all that is rare', async () => {
+    const row = (cell: string) => `<tr><th>${cell}</th><td><a href=/>x</a></td></tr>`
+    const plain = Array.from({ length: 9 }, () => row('plain')).join('')
+    const page = await browser.newPage()
+    await page.setContent(
+      `<main><table>${plain}${row('<em>rare</em>')}${plain}${row('<b class=odd>odd</b>')}${plain}</table></main>`,
+    )
+    await page.evaluate(thinOut)
+    const cells = await page.evaluate<string[]>("[...document.querySelectorAll('th')].map(cell => cell.textContent)")
+    await page.close()
+    expect(cells).toEqual(['plain', 'plain', 'plain', 'rare', 'odd'])
   })
 
   test('whoever looks finds what is wrong', async () => {

@@ -9,7 +9,8 @@ import { type Database, openDatabase, type Statement } from '#infra/postgres/dat
 import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { NOTICE_SECONDS, openBossQueue } from '#infra/queue/boss-queue.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
-import { createDatabase, query } from './servers/postgres.ts'
+import { keptDatabases } from './servers/kept-databases.ts'
+import { query } from './servers/postgres.ts'
 import { LOCAL_STATE_STORES, SERVER_STATE_STORES, type StoreDriver, temporaryFolder } from './store-drivers.ts'
 import { handClock } from './store-values.ts'
 
@@ -87,9 +88,19 @@ async function bossQueue(): Promise<TestQueue> {
 /** What the statements of a process go through. */
 export type Through = (run: Database['run']) => Database['run']
 
+const takeBossDatabase = keptDatabases(async url => {
+  const [database, pool, clock] = [openDatabase(url), openBossPool(url), new TestClock(START)]
+  const states = await openPostgresStateStore(database)
+  const now = () => new Date(clock.now())
+  const queue = await openBossQueue({ db: pool, states, clock: { now }, bossClock: clock, onWarning: fail })
+  await queue.close()
+  await pool.close()
+  await states.close()
+})
+
 /** A database with a queue of pg-boss, whose time moves only when told. */
 export async function openBossDatabase() {
-  const { url, remove } = await createDatabase()
+  const { url, remove } = await takeBossDatabase()
   onTestFinished(remove)
   const time = new TestClock(START)
   const clock: TestQueue['clock'] = {

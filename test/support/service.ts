@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
+import { programEnvironment } from './program-environment.ts'
 
 /** The real process, spoken to over HTTP alone. */
 export interface Service {
@@ -32,7 +33,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const store = join(folder, 'store')
   const port = env.PORT ?? (await freePort())
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
-    env: { PATH: process.env.PATH, PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env },
+    env: { ...programEnvironment(), PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

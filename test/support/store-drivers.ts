@@ -12,10 +12,10 @@ import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { countBlobStore, countStateStore } from '#infra/monitoring/counted-stores.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
 import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
-import { openS3Stores, type S3Stores } from '#infra/s3/open.ts'
+import type { S3Stores } from '#infra/s3/open.ts'
 import { systemClock } from '#infra/system/clock.ts'
-import { createDatabase } from './servers/postgres.ts'
-import { s3Settings } from './servers/s3.ts'
+import { keptDatabases } from './servers/kept-databases.ts'
+import { openTestS3Stores } from './servers/s3.ts'
 import { hasServer, type ServerName } from './servers/servers.ts'
 
 /** A driver of a port: opened with a free folder, it must pass the suite. */
@@ -69,9 +69,11 @@ export const SERVER_STATE_STORES: readonly StoreDriver<StateStore>[] = [
   { driver: 'postgres', server: 'postgres', open: openDatabaseStateStore },
 ]
 
-/** Documents in a database of their own, which goes when the test ends. */
+const takeDatabase = keptDatabases(async url => (await openPostgresStateStore(openDatabase(url))).close())
+
+/** Entries in a database in which there are no others. */
 async function openDatabaseStateStore(): Promise<StateStore> {
-  const { url, remove } = await createDatabase()
+  const { url, remove } = await takeDatabase()
   onTestFinished(remove)
   return openPostgresStateStore(openDatabase(url))
 }
@@ -84,6 +86,6 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /** Stores below a prefix that is called as the folder. */
-async function openS3Of(folder: string): Promise<S3Stores> {
-  return await openS3Stores({ ...(await s3Settings()), prefix: basename(folder) })
+function openS3Of(folder: string): Promise<S3Stores> {
+  return openTestS3Stores(basename(folder))
 }

@@ -44,34 +44,25 @@ const OPENERS: Record<string, (clock: Clock) => Promise<TestStores>> = {
   },
 
   async s3() {
-    const [{ openS3Stores }, { s3Settings }] = await Promise.all([import('#infra/s3/open.ts'), import('./servers/s3.ts')])
-    return await openS3Stores({ ...(await s3Settings()), prefix: randomUUID() })
+    const { openTestS3Stores } = await import('./servers/s3.ts')
+    return await openTestS3Stores(randomUUID())
   },
 
   /** Objects in a bucket, state entries in a database, whose pg-boss delivers the jobs. */
   async fleet(clock) {
-    const [{ openDatabase }, { openPostgresStateStore }, { openBossQueue }, { openS3Blobs }, { createDatabase }, { s3Settings }] =
-      await Promise.all([
-        import('#infra/postgres/database.ts'),
-        import('#infra/postgres/state-store.ts'),
-        import('#infra/queue/boss-queue.ts'),
-        import('#infra/s3/open.ts'),
-        import('./servers/postgres.ts'),
-        import('./servers/s3.ts'),
-      ])
-    const { url, remove } = await createDatabase()
-    const database = openDatabase(url)
-    const states = await openPostgresStateStore(database)
-    const queue = await openBossQueue({ db: { executeSql: database.run }, states, clock, onWarning: fail })
-    const { blobs } = await openS3Blobs({ ...(await s3Settings()), prefix: randomUUID() })
+    const [{ openFleetDatabase }, { openTestS3Blobs }] = await Promise.all([
+      import('./servers/fleet-database.ts'),
+      import('./servers/s3.ts'),
+    ])
+    const { states, queue, close } = await openFleetDatabase(clock)
+    const blobs = await openTestS3Blobs(randomUUID())
     return {
       blobs,
       states,
       queue,
       async close() {
-        await queue.close()
-        await Promise.all([blobs.close(), states.close()])
-        await remove()
+        await blobs.close()
+        await close()
       },
     }
   },
@@ -87,8 +78,4 @@ export async function openTestStores(clock: Clock, name = process.env.MOUNTGLASS
   const open = OPENERS[name]
   if (!open) throw new Error(`MOUNTGLASS_TEST_STORES: there are no stores ${name}`)
   return await open(clock)
-}
-
-function fail(message: string): never {
-  throw new Error(message)
 }

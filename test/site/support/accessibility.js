@@ -97,3 +97,26 @@ export function findFaults() {
   if (texts === 0) faults.push('the page has no text')
   return faults
 }
+
+/**
+ * Takes away what repeats itself in the main part of the open page. Of each kind of element the first three stay, and all that others are in whose
+ * kind is rare. Elements are of one kind when they and all around them have the same names, classes and roles.
+ */
+export function thinOut() {
+  const MOST = 3
+  const kinds = new Map()
+  const kindOf = element => {
+    const own = `${element.tagName}.${element.getAttribute('class') ?? ''}.${element.getAttribute('role') ?? ''}`
+    return element.matches('main') ? own : `${kindOf(element.parentElement)} ${own}`
+  }
+  const kept = new Map()
+  const countOf = element => kept.get(kinds.get(element)) ?? 0
+  const all = [...document.querySelectorAll('main *')]
+  for (const element of all) kinds.set(element, kindOf(element))
+  for (const element of all) {
+    if (!element.isConnected) continue
+    const inside = [element, ...element.querySelectorAll('*')]
+    if (inside.every(one => countOf(one) >= MOST)) element.remove()
+    else kept.set(kinds.get(element), countOf(element) + 1)
+  }
+}
