@@ -1,9 +1,14 @@
 /** The program of a search thread: builds one search section of the items that it is sent. */
 
+import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { createSearchBuilder } from './builder.ts'
 import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
+
+// Only long jobs have this thread. On Linux it has a priority of its own; elsewhere it would be that of the whole process.
+if (process.platform === 'linux') yieldToAnswers()
 
 let onStored: (locations: Location[]) => void = () => {}
 const builder = createSearchBuilder({
@@ -36,6 +41,14 @@ async function answer(message: Exclude<ToSearchThread, { type: 'stored' }>): Pro
     if (waiting) await waiting
   }
   send({ type: 'added', units: message.units })
+}
+
+function yieldToAnswers(): void {
+  try {
+    setPriority(Math.max(getPriority(), YIELDING_NICENESS))
+  } catch {
+    // Where priorities may not be set, it competes with the rest of the process.
+  }
 }
 
 function send(message: FromSearchThread, transfer: ArrayBuffer[] = []): void {

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { afterEach, expect, test } from 'vitest'
+import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { createSearchBuilder, type SearchBuilder } from '#indexer/search/builder.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
@@ -60,6 +63,24 @@ test('the section is the one that is built without a thread', async () => {
   expect(section).toEqual(await build(createSearchBuilder(alone), ITEMS))
   expect(place.digest()).toBe(alone.digest())
 })
+
+test.runIf(process.platform === 'linux')('the thread yields, and the one that started it does not', async () => {
+  const usual = getPriority()
+  const builder = start(hashing())
+  await build(builder, [item(1)])
+  const priorities = (await readdir('/proc/self/task')).flatMap(priorityOf)
+  expect(priorities).toContain(Math.max(usual, YIELDING_NICENESS))
+  expect(getPriority(process.pid)).toBe(usual)
+})
+
+/** None of a thread that ended meanwhile. */
+function priorityOf(thread: string): number[] {
+  try {
+    return [getPriority(Number(thread))]
+  } catch {
+    return []
+  }
+}
 
 test('texts that are read faster than they are analysed wait to be added', async () => {
   const builder = start(hashing())
