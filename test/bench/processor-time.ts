@@ -33,7 +33,7 @@ export interface ServiceTime {
 
 const NANOSECONDS = 1_000_000
 /** Of the clock in which Linux tells the processor time of processes, whatever its own clock is. */
-const TICK_MS = 10
+export const TICK_MS = 10
 
 /** @param pid of the service */
 export function serviceTime(pid: number): ServiceTime {
@@ -46,6 +46,16 @@ export function serviceTime(pid: number): ServiceTime {
     below: (own.ended + below.reduce((sum, { self, ended }) => sum + self + ended, 0)) * TICK_MS,
     starts: Number(/^processes (\d+)$/m.exec(read('/proc/stat'))?.[1] ?? 0),
   }
+}
+
+/** For which a processor was busy so far. */
+export function processorTicks(processor: number): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (
+    new RegExp(`^cpu${processor} (.*)$`, 'm').exec(read('/proc/stat'))?.[1] ?? ''
+  )
+    .split(' ')
+    .map(Number)
+  return user + nice + system + irq + softirq + steal
 }
 
 /** `ended`: of its children that ended. */
