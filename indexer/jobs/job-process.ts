@@ -131,15 +131,13 @@ class RunningProcess implements JobProcess {
       // Its output goes to standard error, like the log: standard output may carry data.
       stdio: ['ignore', 2, 2, 'ipc'],
     })
+    // At once, before it has other threads: they inherit it.
     this.#yield(SHORT_JOB_NICENESS)
     this.ready = new Promise(resolve => {
       this.#child.on('message', (message: FromJobProcess) => {
         if (message.type === 'begun') this.#folder = message.folder
-        else if (message.type === 'ready') {
-          // Its threads that started before have a priority of their own.
-          this.#yield(SHORT_JOB_NICENESS)
-          resolve()
-        } else if (message.type === 'warm') this.isWarm = true
+        else if (message.type === 'ready') resolve()
+        else if (message.type === 'warm') this.isWarm = true
         else if (message.type === 'recorded') {
           for (const [name, labels, value] of message.records) settings.metrics.record(name, labels as never, value)
         } else if (message.type === 'fell-back') this.#fallbacks.note(message.kind, unpackError(message.cause))

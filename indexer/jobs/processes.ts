@@ -31,23 +31,18 @@ export async function readProcessorSeconds(pid: number): Promise<number> {
   return sum(fields.slice(11, 15).map(Number)) / TICKS_A_SECOND
 }
 
-/** The whole of a process yields, unless this one yields more. Processes and threads that it starts inherit its priority. */
+/**
+ * The main thread of a process yields, unless this one yields more, and all that it starts from now on.
+ *
+ * On Linux each thread has a priority of its own. Its other threads are left alone: whoever looks at `/proc/<pid>/task` makes the kernel remember
+ * them, and a thread that ends has that forgotten at its own priority. Until then the kernel lets nobody else reap the process: the event loop
+ * of the worker would spin in `wait4`, for seconds where a busy processor leaves a low priority little.
+ */
 export function yieldBy(pid: number, niceness: number): void {
-  for (const thread of threadsOf(pid)) {
-    try {
-      setPriority(thread, Math.max(getPriority(), niceness))
-    } catch {
-      // It ended already, or this system knows no priorities.
-    }
-  }
-}
-
-/** On Linux each thread has a priority of its own. Elsewhere the process itself. */
-function threadsOf(pid: number): number[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).map(Number)
+    setPriority(pid, Math.max(getPriority(), niceness))
   } catch {
-    return [pid]
+    // It ended already, or this system knows no priorities.
   }
 }
 

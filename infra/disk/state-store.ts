@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
 import { type Attempts, createAttempts } from './busy.ts'
 import { makeFolder, syncFolder } from './durable.ts'
+import { openWalSync, type WalSync } from './wal-sync.ts'
 
 const SCHEMA_VERSION = 1
 // Sorts after every character of a key.
@@ -20,8 +21,8 @@ const PATIENCE_MS = 10_000
 
 /**
  * Entries as rows of one SQLite file, which any number of processes may share. Durable when a write resolves.
- * SQLite works on the calling thread: a write blocks the event loop for one sync of the disk. The lock of another process does not: the write
- * waits for it beside other work.
+ * SQLite works on the calling thread. Neither the disk nor the lock of another process holds up the event loop: a write waits for both beside
+ * other work.
  *
  * @throws Error when the file has another schema version, or is not a database
  */
@@ -34,6 +35,7 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
   const closing = new AbortController()
   const attempt = createAttempts(patienceMs, closing.signal)
   const database = await openDatabase(path, attempt)
+  const log = await leaveSyncsTo(database, path)
   const prepared = (sql: string) => attempt(() => database.prepare(sql))
 
   const read = await prepared('SELECT body, etag FROM doc WHERE key = ?')
@@ -41,6 +43,13 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
   const update = await prepared('UPDATE doc SET etag = ?, body = ? WHERE key = ? AND etag = ?')
   const remove = await prepared('DELETE FROM doc WHERE key = ?')
   const list = await prepared('SELECT key FROM doc WHERE key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?')
+
+  /** Resolves with the count of changed rows, once they are durable. */
+  const write = async (statement: StatementSync, ...values: string[]) => {
+    const { changes } = await attempt(() => statement.run(...values))
+    if (changes > 0) await log?.sync()
+    return changes
+  }
 
   return {
     async read(key) {
@@ -52,18 +61,18 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
     async create(key, value) {
       requireKey(key)
       const [etag, body] = [randomUUID(), toBody(value)]
-      return outcome((await attempt(() => insert.run(key, etag, body))).changes, etag)
+      return outcome(await write(insert, key, etag, body), etag)
     },
 
     async replace(key, value, etag) {
       requireKey(key)
       const [next, body] = [randomUUID(), toBody(value)]
-      return outcome((await attempt(() => update.run(next, body, key, etag))).changes, next)
+      return outcome(await write(update, next, body, key, etag), next)
     },
 
     async remove(key) {
       requireKey(key)
-      await attempt(() => remove.run(key))
+      await write(remove, key)
     },
 
     async list(prefix, { after = '', limit } = {}) {
@@ -75,6 +84,7 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
 
     async close() {
       closing.abort()
+      await log?.close()
       if (database.isOpen) database.close()
     },
   }
@@ -100,6 +110,14 @@ async function openDatabase(path: string, attempt: Attempts): Promise<DatabaseSy
     database.close()
     throw error
   }
+}
+
+/** SQLite syncs no commit any more, its log does. `null` where the file system allows no log: SQLite syncs each commit there. */
+async function leaveSyncsTo(database: DatabaseSync, path: string): Promise<WalSync | null> {
+  if (database.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'wal') return null
+  const log = await openWalSync(`${path}-wal`)
+  database.exec('PRAGMA synchronous = NORMAL')
+  return log
 }
 
 function prepareSchema(database: DatabaseSync): void {

@@ -31,7 +31,8 @@ export const SMALL_SIZES: AttackedSizes = { fresh: 1, commits: 6_000, files: 300
 
 const COMMITS_EACH_BRANCH = 60
 const LOST = 40
-const LARGE_REFS = 6
+/** Branches of the large repository. */
+export const LARGE_REFS = 6
 const TABLES = 4
 const TABLE_CHARACTERS = 39_000
 const RAW_BYTES = 48 * 1024 * 1024

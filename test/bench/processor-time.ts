@@ -33,7 +33,7 @@ export interface ServiceTime {
 
 const NANOSECONDS = 1_000_000
 /** Of the clock in which Linux tells the processor time of processes, whatever its own clock is. */
-const TICK_MS = 10
+export const TICK_MS = 10
 
 /** @param pid of the service */
 export function serviceTime(pid: number): ServiceTime {
@@ -48,6 +48,16 @@ export function serviceTime(pid: number): ServiceTime {
   }
 }
 
+/** For which a processor was busy so far. */
+export function processorTicks(processor: number): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (
+    new RegExp(`^cpu${processor} (.*)$`, 'm').exec(read('/proc/stat'))?.[1] ?? ''
+  )
+    .split(' ')
+    .map(Number)
+  return user + nice + system + irq + softirq + steal
+}
+
 /** `ended`: of its children that ended. */
 function processTicks(pid: number): { self: number; ended: number } {
   const stat = read(`/proc/${pid}/stat`)
@@ -59,17 +69,10 @@ function processTicks(pid: number): { self: number; ended: number } {
   return { self: user + system, ended: endedUser + endedSystem }
 }
 
+/** Children of main threads. Who lists the threads of a process makes its end expensive for its parent: see `yieldBy`. */
 function processesBelow(pid: number): number[] {
-  const children = listOf(`/proc/${pid}/task`).flatMap(thread => readNumbers(`/proc/${pid}/task/${thread}/children`))
+  const children = readNumbers(`/proc/${pid}/task/${pid}/children`)
   return [...children, ...children.flatMap(processesBelow)]
-}
-
-function listOf(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
 }
 
 function readNumbers(path: string): number[] {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
+import { processorTicks, TICK_MS } from './processor-time.ts'
 
 /** Who runs on which half of the processors; `both`: on all of them again. */
 export type Half = 'service' | 'others' | 'both'
@@ -11,6 +12,11 @@ const HALVES: Readonly<Record<Half, readonly number[]>> = {
   service: PROCESSORS.slice(0, MIDDLE),
   others: PROCESSORS.slice(MIDDLE),
   both: PROCESSORS,
+}
+
+/** Milliseconds for which the processors of a half were busy so far, whoever with. Zero where the system does not tell. */
+export function busyTime(half: Half): number {
+  return HALVES[half].reduce((sum, processor) => sum + processorTicks(processor), 0) * TICK_MS
 }
 
 /**

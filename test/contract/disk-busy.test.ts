@@ -93,8 +93,8 @@ test('a write gives up after the patience of its store, and succeeds once the lo
 test('a store that closes ends its waiting writes', async () => {
   const { states, lock } = await openLockable()
   const unlock = await lock()
-  const waiting = states.create('a', 1)
+  const ended = expect(states.create('a', 1)).rejects.toThrow('the store is closed')
   await states.close()
-  await expect(waiting).rejects.toThrow('the store is closed')
+  await ended
   await unlock()
 })

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { descendantsOf, killTree, readHeldBytes } from '#indexer/jobs/processes.ts'
 import { restAfter } from '#indexer/jobs/worker.ts'
@@ -39,6 +41,14 @@ test('what came from a process counts, also what came from that', async () => {
   const held = await readHeldBytes(child.pid as number)
   expect(held?.own).toBeLessThan(50 * 1024 * 1024)
   expect(held?.below).toBeGreaterThan(200 * 1024 * 1024)
+})
+
+test('nothing lists the threads of a process, which would let a thread of low priority hold up whoever reaps it', () => {
+  const rooms = ['api', 'core', 'indexer', 'infra', 'site']
+  const files = rooms.flatMap(room => readdirSync(room, { recursive: true, encoding: 'utf8' }).map(path => join(room, path)))
+  const sources = files.filter(path => path.endsWith('.ts'))
+  expect(sources).toContain(join('indexer', 'jobs', 'processes.ts'))
+  expect(sources.filter(path => /(readdir|opendir)\w*\([^)]*\/task\b/.test(readFileSync(path, 'utf8')))).toEqual([])
 })
 
 test.each([
