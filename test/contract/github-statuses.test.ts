@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { GitHost } from '#core/ports/git-host.ts'
+import type { BlobSelection, GitHost } from '#core/ports/git-host.ts'
 import type { PeopleHost, PersonAccess } from '#core/ports/people-host.ts'
 import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import type { Fault } from '#test/support/fake-github/faults.ts'
@@ -103,7 +103,7 @@ const ASK: Readonly<Record<Question, (asked: Asked) => Promise<Reading>>> = {
     befall()
     return readingOf(await host.resolve(described, commit))
   },
-  'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': asked => readFiles(asked, asked.host),
+  'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': asked => readFiles(asked, asked.host, OF_NEXT_COMMIT),
   'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': asked => readWithoutGit(asked),
   'GET /repos/{owner}/{repo}/tarball/{ref}': asked => readWithoutGit(asked),
   'GET codeload legacy.tar.gz': asked => readWithoutGit(asked),
@@ -208,13 +208,16 @@ async function readingOfReader(read: () => Promise<unknown>): Promise<Reading> {
   )
 }
 
-async function readFiles({ repository, befall }: Asked, host: GitHost): Promise<Reading> {
+/** A first commit that is small is fetched as a whole, and nobody asks for the sizes of its files. */
+const OF_NEXT_COMMIT: BlobSelection = { ...INDEXED_BLOBS, heldAmong: async () => new Set() }
+
+async function readFiles({ repository, befall }: Asked, host: GitHost, selection = INDEXED_BLOBS): Promise<Reading> {
   const commit = await repository.commit(FILES)
   await describeAt(host, repository)
   befall()
   let isWhole = true
   const reading = await readingOfReader(async () => {
-    const { blobs } = await readSelected(host, repository, commit, INDEXED_BLOBS)
+    const { blobs } = await readSelected(host, repository, commit, selection)
     isWhole = blobs.every(({ bytes }) => bytes !== null)
   })
   return isWhole ? reading : 'read without this file'
