@@ -19,12 +19,13 @@ function endOfParagraphs(markdown: string): number {
   let end = 0
   let at = 0
   let fence = ''
-  for (const line of markdown.split(/(?<=\n)/)) {
-    at += line.length
-    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? ''
+  for (const line of markdown.split('\n').slice(0, -1)) {
+    at += line.length + 1
+    const text = line.trim()
+    const mark = /^(?:`{3,}|~{3,})/.exec(text)?.[0] ?? ''
     if (fence === '') fence = mark
-    else if (mark.startsWith(fence) && line.trim() === mark) fence = ''
-    if (fence === '' && line.endsWith('\n') && line.trim() === '') end = at
+    else if (mark.startsWith(fence) && text === mark) fence = ''
+    if (fence === '' && text === '') end = at
   }
   return end
 }

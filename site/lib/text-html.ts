@@ -20,8 +20,8 @@ export function pathHtml(path: string): string {
   return `<bdi class="path" dir="ltr">${path === '' ? '/' : markHiddenInHtml(isTurned ? `<bdi dir="ltr">${names}</bdi>` : names)}</bdi>`
 }
 
-/** The blocks of Unicode whose letters are written from right to left. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
+/** The blocks of Unicode whose letters are written from right to left; those beyond U+FFFF by the first halves of their pairs. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\ud802\ud803\ud83a\ud83b]/
 
 /** A link around HTML. Its URL is escaped as in every other link of a page, see `carryInLinks`. */
 export function linkHtml(href: string, html: string): string {
