@@ -36,18 +36,23 @@ const COLD_TEXT_BYTES = 2 * 1024 * 1024
 /** One thread is kept after its section for the next one: it does not start anew, and its code stays compiled. */
 export function createSearchThreads(): SearchThreads {
   let idle: Worker | null = null
-  const keep = (thread: Worker) => {
-    idle = thread
+  const startThread = () => {
+    const thread = new Worker(PROGRAM, { resourceLimits: RESOURCE_LIMITS })
     thread.once('exit', () => {
       if (idle === thread) idle = null
     })
-    thread.on('error', () => {}) // `exit` follows
+    // A thread may run out of memory when no builder listens any more. `exit` follows.
+    thread.on('error', () => {})
+    return thread
+  }
+  const keep = (thread: Worker) => {
+    idle = thread
     thread.unref()
   }
   return {
     start(place, signal, textBytes) {
       if (textBytes < (idle === null ? COLD_TEXT_BYTES : WARM_TEXT_BYTES)) return null
-      const thread = idle ?? new Worker(PROGRAM, { resourceLimits: RESOURCE_LIMITS })
+      const thread = idle ?? startThread()
       idle = null
       return new ThreadBuilder(thread, place, signal, keep)
     },
@@ -65,6 +70,7 @@ class ThreadBuilder implements SearchBuilder {
   /** Wakes the `finish` or `add` that waits. Called at every message of the thread, and when the thread fails. */
   #onChange: () => void = () => {}
   #failure: { error: unknown } | null = null
+  #isClosed = false
   #finished: Extract<FromSearchThread, { type: 'finished' }> | null = null
 
   /** @param keep receives the thread after its section */
@@ -74,13 +80,15 @@ class ThreadBuilder implements SearchBuilder {
     this.#signal = signal
     this.#keep = keep
     thread.ref()
-    thread.removeAllListeners()
-    thread.on('message', (message: FromSearchThread) => this.#hear(message))
-    thread.on('error', error => this.#fail(error))
-    thread.on('exit', code => this.#fail(new Error(`the search thread ended with ${code}`)))
+    thread.on('message', this.#onMessage)
+    thread.on('error', this.#onError)
+    thread.on('exit', this.#onExit)
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
+  readonly #onMessage = (message: FromSearchThread) => this.#hear(message)
+  readonly #onError = (error: unknown) => this.#fail(error)
+  readonly #onExit = (code: number) => this.#fail(new Error(`the search thread ended with ${code}`))
   readonly #onAbort = () => this.#fail(this.#signal.reason)
 
   add(item: SearchInput): void | Promise<void> {
@@ -104,10 +112,14 @@ class ThreadBuilder implements SearchBuilder {
   }
 
   async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
     const isWhole = this.#finished !== null && this.#failure === null
     this.#fail(new Error('the search thread was closed'))
     this.#signal.removeEventListener('abort', this.#onAbort)
-    this.#thread.removeAllListeners()
+    this.#thread.off('message', this.#onMessage)
+    this.#thread.off('error', this.#onError)
+    this.#thread.off('exit', this.#onExit)
     if (isWhole) this.#keep(this.#thread)
     else await this.#thread.terminate()
   }

@@ -6,7 +6,7 @@ import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
 import { type Attempts, createAttempts } from './busy.ts'
 import { makeFolder, syncFolder } from './durable.ts'
-import { openWalSync, type WalSync } from './wal-sync.ts'
+import { createWalSync, type WalSync } from './wal-sync.ts'
 
 const SCHEMA_VERSION = 1
 // Sorts after every character of a key.
@@ -35,7 +35,10 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
   const closing = new AbortController()
   const attempt = createAttempts(patienceMs, closing.signal)
   const database = await openDatabase(path, attempt)
-  const log = await leaveSyncsTo(database, path)
+  const log = await leaveSyncsTo(database, path).catch(error => {
+    database.close()
+    throw error
+  })
   const prepared = (sql: string) => attempt(() => database.prepare(sql))
 
   const read = await prepared('SELECT body, etag FROM doc WHERE key = ?')
@@ -44,10 +47,10 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
   const remove = await prepared('DELETE FROM doc WHERE key = ?')
   const list = await prepared('SELECT key FROM doc WHERE key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?')
 
-  /** Resolves with the count of changed rows, once they are durable. */
+  /** Resolves with the count of changed rows, once they are durable, or what others wrote that was the reason to change none. */
   const write = async (statement: StatementSync, ...values: string[]) => {
     const { changes } = await attempt(() => statement.run(...values))
-    if (changes > 0) await log?.sync()
+    if (log !== null && (changes > 0 || log.isBehind)) await log.sync()
     return changes
   }
 
@@ -115,9 +118,9 @@ async function openDatabase(path: string, attempt: Attempts): Promise<DatabaseSy
 /** SQLite syncs no commit any more, its log does. `null` where the file system allows no log: SQLite syncs each commit there. */
 async function leaveSyncsTo(database: DatabaseSync, path: string): Promise<WalSync | null> {
   if (database.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'wal') return null
-  const log = await openWalSync(`${path}-wal`)
+  const log = await open(`${path}-wal`, 'r+')
   database.exec('PRAGMA synchronous = NORMAL')
-  return log
+  return createWalSync(log, () => database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0)
 }
 
 function prepareSchema(database: DatabaseSync): void {

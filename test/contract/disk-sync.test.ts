@@ -34,6 +34,19 @@ test('a write waits for the disk beside the event loop; what changed nothing wai
   await removed
 })
 
+test('a write that changes nothing waits until what it saw is durable', async () => {
+  const states = await openStates()
+  await states.create('a', 1)
+  const removed = states.remove('a')
+  const again = states.remove('a')
+  expect(await isSettledAtOnce(again)).toBe(false)
+  await Promise.all([removed, again])
+  const created = states.create('b', 1)
+  const refused = states.create('b', 2)
+  expect(await isSettledAtOnce(refused)).toBe(false)
+  expect((await Promise.all([created, refused])).map(({ status }) => status)).toEqual(['written', 'conflict'])
+})
+
 test('a store that closes meanwhile keeps what was being written', async () => {
   const file = join(await temporaryFolder(), 'documents.sqlite')
   const states = await openDiskStateStore(file)
