@@ -9,6 +9,7 @@ export const FALLBACKS = {
   owner_listing:
     'a listing of a repository under its owner was lost or left out: the next visit of its default branch lists it again',
   lease_renewal: 'a lease was not renewed: the next renewal tries again',
+  warm_up: 'a job process could not warm up: its next job takes longer',
   temporary_folder: 'the temporary folder of a job process was not removed: it takes disk space',
   change_feed:
     'changes of repositories could not be told to the other processes, or read: they see them when their cached answers expire',

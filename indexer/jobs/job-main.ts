@@ -49,6 +49,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   const sender = createMetricsSender(records => send({ type: 'recorded', records }))
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
   const searchThreads = availableParallelism() > 1 ? createSearchThreads() : null
+  const fallbacks = sendFallbacks(send)
   let stop = new AbortController()
 
   async function run({ job, access, handover }: Extract<ToJobProcess, { type: 'run' }>): Promise<void> {
@@ -56,7 +57,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     infra.follow(handover)
     infra.useAccess(job.repository, access)
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
-    const end = await runIndexJob({ ...infra, fallbacks: sendFallbacks(send), searchThreads }, job, {
+    const end = await runIndexJob({ ...infra, fallbacks, searchThreads }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
       onStage: (stage, progress) => send({ type: 'stage', stage, progress }),
     })
@@ -69,10 +70,11 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   async function warm(signal: AbortSignal): Promise<void> {
     try {
       await warmUp(searchThreads, signal)
-      send({ type: 'warm' })
     } catch (error) {
-      if (!signal.aborted) throw error
+      if (signal.aborted) return
+      fallbacks.note('warm_up', error)
     }
+    send({ type: 'warm' })
   }
 
   let warming = new AbortController()

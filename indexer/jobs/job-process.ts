@@ -21,7 +21,7 @@ export interface JobProcess {
   readonly residentBytes: number
   /** It ran a long job, since when it yields to other jobs: only an administrator could raise its priority again. */
   readonly isSlow: boolean
-  /** It has run a job, or a small sample of one. */
+  /** It has run a small sample of a job, and keeps what the next one needs. */
   readonly isWarm: boolean
   run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
   /** Begins, or goes on, to warm up, until it is told to `rest` or to run a job. */
@@ -158,7 +158,7 @@ class RunningProcess implements JobProcess {
   async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<ProcessedJob> {
     const access = (await this.#settings.accessTo?.(job.repository)) ?? null
     if (signal.aborted) return { end: { status: 'stopped' }, mayRetry: false }
-    this.isWarm = true
+    this.#isWarming = false
     let isStarted = false
     const jobEnd = new Promise<JobEnd>(resolve => {
       this.#onMessage = message => {

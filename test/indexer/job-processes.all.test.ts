@@ -264,7 +264,7 @@ test('a process that holds much after its job is replaced', async () => {
   await until(async () => (await queue.depth()) === 0)
 })
 
-test('a process warms up when it is told to, rests while a job runs in another one, and goes on', async () => {
+test('a process warms up when it is told to, also after it was told to rest', async () => {
   const env = { ...programEnvironment(), MOUNTGLASS_STORE: `disk:${await temporaryFolder()}`, MOUNTGLASS_GITHUB: 'off' }
   const settings = { env, handover: () => NO_HANDOVER, memoryMegabytes: 1_024, metrics: createPrometheusMetrics() }
   const process = await startJobProcess(settings, new AbortController().signal)
