@@ -25,7 +25,7 @@ export const LIST_TOOLS = 'tools/list'
 
 /** Memory of the answers: some fifty. Clients of one kind send the same message. */
 const KEPT_BYTES = 4 * 1024 * 1024
-/** That of a client takes one or two thousand. Longer ones would drive the others out. */
+/** A key that a client of the SDK makes has some hundreds. Much longer ones would drive the others out. */
 const KEY_CHARACTERS = 8192
 
 /** A good answer, around the id of its message. */
