@@ -97,7 +97,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'request.headers_too_large': 'the headers of the request are too large; send fewer or shorter ones',
   'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
   'mount.ref_not_found':
-    'the repository has no such branch, tag or commit; check the ref of the address or omit it; without a ref, the repository is still empty',
+    'the repository has no such branch, tag or commit; check or omit the ref of the address; if it has none, the repository is still empty',
   'mount.path_not_found':
     'there is nothing to read at this path of the commit: no such folder exists, or a manifest excludes it; check the path, or omit it for the root',
   'mount.not_allowed': 'this deployment does not serve this repository; ask its operator',

@@ -25,6 +25,8 @@ export const LIST_TOOLS = 'tools/list'
 
 /** Memory of the answers: some fifty. Clients of one kind send the same message. */
 const KEPT_BYTES = 4 * 1024 * 1024
+/** A key that a client of the SDK makes has some hundreds. Much longer ones would drive the others out. */
+const KEY_CHARACTERS = 8192
 
 /** A good answer, around the id of its message. */
 interface KeptAnswer {
@@ -45,13 +47,25 @@ export class KeptLists {
     const { id, ...rest } = message
     // Those that every revision takes. What is wrong with others, the SDK says.
     if (typeof id !== 'string' && !Number.isSafeInteger(id)) return await ask()
-    const key = JSON.stringify([rest, headers, viewer.kind, address === null])
+    const key = keyOf([rest, headers, viewer.kind, address === null])
+    if (key === null) return await ask()
     const kept = this.#kept.get(key)
     if (kept) return { status: 200, headers: kept.headers, body: kept.before + JSON.stringify(id) + kept.after }
     const answer = await ask()
     const around = answer.status === 200 && typeof answer.body === 'string' ? splitAtId(answer.body, id) : null
     if (around) this.#kept.set(key, { headers: answer.headers, ...around })
     return answer
+  }
+}
+
+/** `null`: it is too long, or too deep to be written as a text. */
+function keyOf(question: readonly unknown[]): string | null {
+  try {
+    const key = JSON.stringify(question)
+    return key.length <= KEY_CHARACTERS ? key : null
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
   }
 }
 

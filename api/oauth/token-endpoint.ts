@@ -182,7 +182,9 @@ export async function revokeToken(deps: OAuthDeps, form: Form, origin: RequestOr
     wasHeld ||= isHeld
     return before !== null && isHeld ? withoutFamily(before, token.family, deps.clock.now()) : before
   })
-  if (record !== null && wasHeld) deps.audit.note('grant.delete', { origin, ...subjectOf(record), reason: 'revoked by the app' })
+  // It may have been held only at an attempt whose write was lost, to one that used the token up.
+  const isEnded = record !== null && !record.families.some(family => family.fid === token.family)
+  if (isEnded && wasHeld) deps.audit.note('grant.delete', { origin, ...subjectOf(record), reason: 'revoked by the app' })
 }
 
 async function endFamily(deps: OAuthDeps, { uk, gk, fid }: { uk: string; gk: string; fid: string }): Promise<void> {

@@ -19,7 +19,7 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'request.headers_too_large': 'die Header der Anfrage sind zu groß; senden Sie weniger oder kürzere',
   'mount.repo_not_found': 'das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen',
   'mount.ref_not_found':
-    'das Repository hat keinen solchen Branch, Tag oder Commit; prüfen Sie den Ref der Adresse oder lassen Sie ihn weg; ohne Ref ist das Repository noch leer',
+    'das Repository hat keinen solchen Branch, Tag oder Commit; prüfen Sie den Ref der Adresse oder lassen Sie ihn weg; hat sie keinen, ist das Repository noch leer',
   'mount.path_not_found':
     'unter diesem Pfad gibt es in diesem Commit nichts zu lesen: Der Ordner fehlt, oder ein Manifest schließt ihn aus; prüfen Sie den Pfad, oder lassen Sie ihn für die Wurzel weg',
   'mount.not_allowed': 'diese Installation liefert dieses Repository nicht aus; fragen Sie ihren Betreiber',

@@ -24,7 +24,7 @@ export interface JobProcess {
   /** It has run a small sample of a job, and keeps what the next one needs. */
   readonly isWarm: boolean
   run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
-  /** Begins, or goes on, to warm up, until it is told to `rest` or to run a job. */
+  /** Begins to warm up, or begins again, until it is told to `rest` or to run a job. */
   warmUp(): void
   /** Leaves the processors to a job of another process. */
   rest(): void

@@ -21,8 +21,8 @@ const PATIENCE_MS = 10_000
 
 /**
  * Entries as rows of one SQLite file, which any number of processes may share. Durable when a write resolves.
- * SQLite works on the calling thread. Neither the disk nor the lock of another process holds up the event loop: a write waits for both beside
- * other work.
+ * SQLite works on the calling thread. No commit and no lock of another process holds up the event loop: a write waits for both beside other
+ * work.
  *
  * @throws Error when the file has another schema version, or is not a database
  */

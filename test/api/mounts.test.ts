@@ -199,7 +199,7 @@ test('a failed index is an answer with its code and the time of the next try, an
 
 test('a repository without commits is not told only to check its ref', async () => {
   const { error } = (await app.get('/api/v1/mounts/local/acme/empty')).json
-  expect(error.message).toMatch(/without a ref, the repository is still empty/)
+  expect(error.message).toMatch(/if it has none, the repository is still empty/)
 })
 
 test.for([

@@ -114,6 +114,8 @@ describe('a command of the documentation', () => {
         cwd: folder,
         env,
         encoding: 'utf8',
+        // It blocks this process, so no time limit of the test would end it.
+        timeout: 600_000,
       })
       if (status !== 0) faults.push(`${code}${status}: ${stderr || stdout}`.slice(0, 600))
     }

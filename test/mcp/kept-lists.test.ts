@@ -21,7 +21,14 @@ afterAll(() => app.close())
 const numbered = ({ headers, payload }: Sent, id: string): Sent => {
   return { headers, payload: payload.replace('"id":1', `"id":${id}`) }
 }
+const withParam = ({ headers, payload }: Sent, param: string): Sent => {
+  return {
+    headers,
+    payload: payload.replace(/"params":\{(?=("|\}))/, (_, next) => `"params":{${param}${next === '}' ? '' : ','}`),
+  }
+}
 const IDS = ['1', '2', '0', '-7', '-0', '1e3', '9007199254740991', '""', '"1"', '"\\"id\\":1}"', '"\\u2028\\ud800"']
+const DEEP_LIST = '['.repeat(30_000) + ']'.repeat(30_000)
 const ODD_IDS = ['1.5', '9007199254740993', '1e400', 'null', 'true', '[]', '{}']
 
 describe.each([
@@ -39,13 +46,8 @@ describe.each([
     ['an unknown revision', { headers: { ...sent.headers, 'mcp-protocol-version': '2099-01-01' }, payload: sent.payload }],
     ['another method in the header', { headers: { ...sent.headers, 'mcp-method': 'tools/call' }, payload: sent.payload }],
     ['no accepted type', { headers: { ...sent.headers, accept: 'text/html' }, payload: sent.payload }],
-    [
-      'a cursor',
-      {
-        ...sent,
-        payload: sent.payload.replace(/"params":\{(?=("|\}))/, (_, next) => `"params":{"cursor":7${next === '}' ? '' : ','}`),
-      },
-    ],
+    ['a cursor', withParam(sent, '"cursor":7')],
+    ['deep params', withParam(sent, `"deep":${DEEP_LIST}`)],
     ['another client', { ...sent, payload: sent.payload.replace('"name":"test"', '"name":7') }],
     ['another version', { ...sent, payload: sent.payload.replace(`:"${REVISION}"`, ':"2099-01-01"') }],
   ])('with %s, while the list is kept', async (_what, asked) => {
@@ -93,6 +95,11 @@ describe('the SDK is asked once', () => {
       { ...asked, address: null },
     ]
     expect(await questionsOf([asked, ...others, asked, ...others], () => ({}))).toEqual([1, 1, 1, 1, 1])
+  })
+
+  test('for each message that is too long to be kept', async () => {
+    const long = { ...asked, message: { ...asked.message, params: { cursor: 'x'.repeat(8192) } } }
+    expect(await questionsOf([long, long], () => ({}))).toEqual([1, 1])
   })
 
   test.each([
