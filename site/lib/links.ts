@@ -77,12 +77,19 @@ export function webHref(url: string | undefined): string | undefined {
 /** Where people find repositories of a host segment: the origin of the host's pages. */
 export type HostUrls = Readonly<Record<string, string>>
 
-/** The mounted folder on the pages of its host, at a commit. */
-export function hostHref({ host, owner, repository, path }: Address, commit: string, urls: HostUrls): string | undefined {
-  const origin = urls[host]
+/** An account, or a repository of an account, on the pages of its host. */
+export function hostPageHref(named: OwnerName | Address, urls: HostUrls): string | undefined {
+  const origin = urls[named.host]
   if (origin === undefined) return undefined
-  const folder = path === '' ? '' : `/${path.split('/').map(encodeURIComponent).join('/')}`
-  return `${origin}/${owner}/${repository}/tree/${commit}${folder}`
+  return 'repository' in named ? `${origin}/${named.owner}/${named.repository}` : `${origin}/${named.owner}`
+}
+
+/** The mounted folder on the pages of its host, at a commit. */
+export function hostHref(address: Address, commit: string, urls: HostUrls): string | undefined {
+  const page = hostPageHref(address, urls)
+  if (page === undefined) return undefined
+  const folder = address.path === '' ? '' : `/${address.path.split('/').map(encodeURIComponent).join('/')}`
+  return `${page}/tree/${commit}${folder}`
 }
 
 /** The search of a host for an account, or for a repository of an account. */

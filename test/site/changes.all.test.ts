@@ -65,13 +65,14 @@ test('skills that a rule alone changes are one entry with a link to each', async
     ...Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map(name => [`${name}/SKILL.md`, skill(name, 'Text.\n')])),
   })
   await rules.commit({
-    'SKILLSET.md': '---\nname: all\n---\nSee <https://rules.example/>.\n',
+    'SKILLSET.md': '---\nname: every\n---\nSee <https://rules.example/>.\n',
     'e/SKILL.md': skill('e', 'Text.\n').replace('---\nText', 'license: MIT\nallowed-tools: Read\n---\nText'),
     'e/x.sh': 'echo\n',
   })
   await service.get('changes', '/local/acme/rules', { from })
   const { html } = await get(`/local/acme/rules?view=changes&from=${from}`)
   expect(html.match(/new host in links/g)).toHaveLength(2)
+  expect(html).toMatch(/class="kind rule">rules,<\/span> <span class="kind[^>]*>front matter<\/span>/)
   expect(html).toContain('<summary>4 skills</summary>')
   for (const name of ['a', 'b', 'c', 'd', 'e']) expect(html).toContain(`view=changes&amp;path=${name}/SKILL.md&amp;from=${from}`)
 

@@ -10,6 +10,7 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
   let site: Site
   let browser: Browser
   let isReady = true
+  let indexing: { stage: 'content' | 'write'; progress?: { done: number; total: number } } | undefined
 
   beforeAll(async () => {
     const license = { kind: 'open', name: 'MIT', source: null } as const
@@ -25,7 +26,7 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
       moreFiles: 0,
     })
     site = await openSite({
-      mounts: () => (isReady ? readyMount() : readyMount({}, { index: { status: 'indexing' } })),
+      mounts: () => (isReady ? readyMount() : readyMount({}, { index: { status: 'indexing', ...indexing } })),
       skills: () => skillPage(),
       find: () => findPage({ items: [found('one'), found('two')] }),
       files: () => filePage({ path: 'a.ts', content: 'const a = 1\n'.repeat(20) }),
@@ -109,6 +110,23 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
       isReady = true
       await page.getByRole('heading', { name: 'Tools' }).waitFor()
       expect(page.url()).toBe(site.origin + PAGE)
+    })
+  })
+
+  test('tells what the job does while the page waits', async () => {
+    isReady = false
+    indexing = { stage: 'content', progress: { done: 1_200, total: 15_000 } }
+    await visit(PAGE, async page => {
+      const current = page.locator('.stages [aria-current=step]')
+      await current.filter({ hasText: '1,200 of 15,000 files' }).waitFor()
+      await page.evaluate('document.title = "not replaced"')
+      indexing = { stage: 'content', progress: { done: 9_000, total: 15_000 } }
+      await current.locator('.count', { hasText: '9,000 of 15,000 files' }).waitFor()
+      indexing = { stage: 'write' }
+      await current.filter({ hasText: 'Writing' }).waitFor()
+      expect(await current.count()).toBe(1)
+      expect(await page.locator('.stages .done').last().textContent()).toBe('Reading skills and documents')
+      expect(await page.title()).toBe('not replaced')
     })
   })
 })
