@@ -13,11 +13,3 @@ export function endOfTurn(): Promise<void> {
   })
   return pending
 }
-
-let last: Promise<void> = Promise.resolve()
-
-/** Resolves in a turn that no other caller is given. Before work that holds up the event loop for a while: who else waits gets a turn in between. */
-export function ownTurn(): Promise<void> {
-  last = last.then(() => new Promise(resolve => setImmediate(resolve)))
-  return last
-}

@@ -1,4 +1,3 @@
-import { ownTurn } from '#core/concurrency/end-of-turn.ts'
 import { type ByteRange, RawFileError } from '#core/ports/raw-file.ts'
 import { createObjectHash } from './object-batch.ts'
 import { type GitOptions, type GitProcess, startGit } from './process.ts'
@@ -78,9 +77,6 @@ async function* readPieces({ openView, signal }: BlobStreamOptions, blob: Blob, 
   if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
   let git: GitProcess | null = null
   try {
-    // To start a process takes a millisecond or more, and readers may come by the dozen.
-    await ownTurn()
-    signal.throwIfAborted()
     git = startGit(['cat-file', 'blob', blob.oid], { ...LIMITS, gitDir: view.gitDir, signal })
     git.input.end()
     yield* verify(git, blob, range)
