@@ -45,9 +45,9 @@ export async function runIndexJob(deps: JobDeps, job: IndexJob, { signal, onStag
   }
 }
 
-/** How many files were read. Files to which links alone lead come after those that were to be read, and are not counted. */
+/** How many files were read. */
 function countOf({ stage, done, total }: Progress): IndexProgress | undefined {
-  return stage !== 'content' || total === null || done > total ? undefined : { done, total }
+  return stage !== 'content' || total === null ? undefined : { done, total }
 }
 
 async function listIfDefault(deps: JobDeps, job: IndexJob): Promise<void> {

@@ -115,12 +115,12 @@ function mayCopy(plan: Plan, { path }: TreeFile): boolean {
   return plan.isServed(plan.licenseOf(parentOf(path)))
 }
 
-/** Reports every hundredth file. The returned function throws the reason of `signal` once that is aborted. */
+/** Reports every hundredth file of the plan; those that only links lead to are read afterwards. The returned function throws the reason of `signal` once that is aborted. */
 function countFiles(total: number, { onProgress = () => {}, signal }: IndexOptions): () => void {
   let done = 0
   return () => {
     signal?.throwIfAborted()
-    if (++done % 100 === 0) onProgress({ stage: 'content', done, total })
+    if (++done % 100 === 0 && done < total) onProgress({ stage: 'content', done, total })
   }
 }
 

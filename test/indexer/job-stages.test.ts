@@ -18,16 +18,36 @@ afterAll(async () => {
   await repositories.remove()
 })
 
-test('a job tells each stage, and of its content how many files it has read of how many, and of no stage anything else', async () => {
-  const tools = await repositories.create('acme', 'tools')
-  const files = Object.fromEntries(Array.from({ length: 230 }, (_, index) => [`docs/${index}.md`, `# ${index}\n`]))
-  const commit = await tools.commit({ 'package.json': '{"license":"MIT"}\n', ...files })
+/** What a job tells while it indexes these files. */
+async function toldOf(name: string, files: Readonly<Record<string, string>>): Promise<unknown[]> {
+  const repository = await repositories.create('acme', name)
+  const commit = await repository.commit({ 'package.json': '{"license":"MIT"}\n', ...files })
   const told: unknown[] = []
   const end = await runIndexJob(
     { blobs: createMemoryBlobStore(systemClock), states: createMemoryStateStore(), hosts: [host] },
-    { repository: answered(await host.repository('acme', 'tools')), commit },
+    { repository: answered(await host.repository('acme', name)), commit },
     { signal: new AbortController().signal, onStage: (stage, progress) => told.push(progress ? [stage, progress] : stage) },
   )
   expect(end).toMatchObject({ status: 'indexed' })
+  return told
+}
+
+const numbered = (count: number, entry: (index: number) => [string, string]) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => entry(index)))
+
+test('a job tells each stage, and of its content how many files it has read of how many, and of no stage anything else', async () => {
+  const told = await toldOf(
+    'tools',
+    numbered(230, index => [`docs/${index}.md`, `# ${index}\n`]),
+  )
   expect(told).toEqual(['open', 'tree', 'policy', ...[100, 200, 230].map(done => ['content', { done, total: 230 }]), 'write'])
+})
+
+test('files that only links lead to are read when all that were counted have been', async () => {
+  const told = await toldOf('linked', {
+    ...numbered(120, index => [`docs/${index}.md`, `# ${index}\n\n[one](../data/${index}.txt), [two](../data/x${index}.txt)\n`]),
+    ...numbered(120, index => [`data/${index}.txt`, `${index}\n`]),
+    ...numbered(120, index => [`data/x${index}.txt`, `x${index}\n`]),
+  })
+  expect(told).toEqual(['open', 'tree', 'policy', ...[100, 120].map(done => ['content', { done, total: 120 }]), 'write'])
 })
