@@ -34,9 +34,9 @@ export async function readProcessorSeconds(pid: number): Promise<number> {
 /**
  * The main thread of a process yields, unless this one yields more, and all that it starts from now on.
  *
- * On Linux each thread has a priority of its own. Its other threads are left alone: whoever looks at `/proc/<pid>/task` makes the kernel remember
- * them, and a thread that ends has that forgotten at its own priority. Until then the kernel lets nobody else reap the process: the event loop
- * of the worker would spin in `wait4`, for seconds where a busy processor leaves a low priority little.
+ * On Linux each thread has a priority of its own. The other threads are not touched, since that takes a look at `/proc/<pid>/task`, which makes the
+ * kernel keep an entry for each. A thread that ends removes its entry at its own low priority. Until it has had its turn, the kernel lets nobody
+ * reap the process, and the event loop of the worker would spin in `wait4`: for seconds on a busy processor. Decision 0109.
  */
 export function yieldBy(pid: number, niceness: number): void {
   try {

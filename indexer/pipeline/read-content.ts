@@ -115,7 +115,10 @@ function mayCopy(plan: Plan, { path }: TreeFile): boolean {
   return plan.isServed(plan.licenseOf(parentOf(path)))
 }
 
-/** Reports every hundredth file of the plan; those that only links lead to are read afterwards. The returned function throws the reason of `signal` once that is aborted. */
+/**
+ * Reports every hundredth file of the plan; those that only links lead to are read afterwards. The returned function throws the reason of `signal`
+ * once that is aborted.
+ */
 function countFiles(total: number, { onProgress = () => {}, signal }: IndexOptions): () => void {
   let done = 0
   return () => {

@@ -14,7 +14,7 @@ const HALVES: Readonly<Record<Half, readonly number[]>> = {
   both: PROCESSORS,
 }
 
-/** Milliseconds for which the processors of a half were busy so far, whoever with. Zero where the system does not tell. */
+/** For how many milliseconds the processors of one half have been busy so far, whoever used them. Zero where the system does not tell. */
 export function busyTime(half: Half): number {
   return HALVES[half].reduce((sum, processor) => sum + processorTicks(processor), 0) * TICK_MS
 }

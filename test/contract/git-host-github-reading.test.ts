@@ -70,7 +70,7 @@ describe('reading', () => {
   const manyTexts = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`docs/${index}.md`, `text ${index}`]))
   const gitFilters = () => github.log.git.map(({ git }) => git?.filter)
   const SMALL = `blob:limit=${INDEXED_BLOBS.maxBytes + 1}`
-  /** As of the next commit, of which blobs may be held: what is wanted is chosen by the trees. */
+  /** The selection for a next commit: some of its blobs may be held already, so the trees are fetched first and tell what is wanted. */
   const NEXT: BlobSelection = { ...INDEXED_BLOBS, heldAmong: async () => new Set() }
 
   test('of texts alone fetches all of them without asking the API first how large they are', async () => {

@@ -208,7 +208,7 @@ async function readingOfReader(read: () => Promise<unknown>): Promise<Reading> {
   )
 }
 
-/** A first commit that is small is fetched as a whole, and nobody asks for the sizes of its files. */
+/** For the next commit the sizes of the files are asked for. A small first commit is fetched as a whole, without that question. */
 const OF_NEXT_COMMIT: BlobSelection = { ...INDEXED_BLOBS, heldAmong: async () => new Set() }
 
 async function readFiles({ repository, befall }: Asked, host: GitHost, selection = INDEXED_BLOBS): Promise<Reading> {
