@@ -11,9 +11,9 @@ const file = join(folder, 'file')
 const absent = join(folder, 'absent')
 let made = 0
 
-beforeEach(() => {
+beforeEach(async () => {
   made = 0
-  writeFileSync(file, 'a')
+  await change(() => writeFileSync(file, 'a'))
   vi.useFakeTimers({ toFake: ['Date'] })
   atAgeMs(1_000_000)
 })
@@ -22,6 +22,12 @@ afterEach(() => {
   rmSync(absent, { force: true })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
+
+/** As something outside changes files: between two turns of the event loop. */
+async function change(act: () => void): Promise<void> {
+  await setImmediate()
+  act()
+}
 
 /** Sets the clock so long after the last change of the file. */
 function atAgeMs(age: number): void {
@@ -39,11 +45,11 @@ const ask = (cache: SignedCache<number>, key = 'key', keep = true) =>
 test('a value is kept while its files rest, and made again when one changes, comes or goes', async () => {
   const cache = new SignedCache<number>()
   expect([await ask(cache), await ask(cache), await ask(cache)]).toEqual([1, 1, 1])
-  writeFileSync(file, 'bb')
+  await change(() => writeFileSync(file, 'bb'))
   expect([await ask(cache), await ask(cache)]).toEqual([2, 2])
-  writeFileSync(absent, '')
+  await change(() => writeFileSync(absent, ''))
   expect([await ask(cache), await ask(cache)]).toEqual([3, 3])
-  rmSync(absent)
+  await change(() => rmSync(absent))
   expect([await ask(cache), await ask(cache)]).toEqual([4, 4])
 })
 
@@ -61,10 +67,34 @@ test('callers of one turn share a look at the files, and those of the next turn 
   const [first, second] = [areCurrent(signing.signatures), areCurrent(signing.signatures)]
   expect(second).toBe(first)
   expect(await first).toBe(true)
+  await setImmediate()
   const later = areCurrent(signing.signatures)
   expect(later).not.toBe(first)
   writeFileSync(file, 'bb')
   expect([await first, await later]).toEqual([true, false])
+})
+
+test('whoever asks again as soon as it is called back is answered in the same turn, by what was read in it', async () => {
+  const [signed = new Map(), more = new Map()] = [[file], [file, absent]].map(paths => {
+    const signing = new Signing()
+    for (const path of paths) signing.watch(path)
+    return signing.signatures
+  })
+  let turns = 0
+  const count = async () => {
+    for (; turns < 5; turns++) await setImmediate()
+  }
+  const counting = count()
+  const chain = async () => {
+    for (const signatures of [signed, more, signed]) expect(await areCurrent(signatures)).toBe(true)
+    return turns
+  }
+  expect(await chain()).toBeLessThan(2)
+  // Another phase reads anew, also if it is asked for in between.
+  const asked = areCurrent(signed)
+  await counting
+  writeFileSync(file, 'bb')
+  expect([await asked, await areCurrent(more)]).toEqual([true, false])
 })
 
 test('many looks at once give turns to others', async () => {
@@ -89,7 +119,7 @@ test('a value that is not cached, or not current, is not computed when only the 
   expect(await cache.cached('key')).toBeNull()
   await ask(cache)
   expect((await cache.cached('key'))?.value).toBe(1)
-  writeFileSync(file, 'bb')
+  await change(() => writeFileSync(file, 'bb'))
   expect(await cache.cached('key')).toBeNull()
   expect(made).toBe(1)
 })
