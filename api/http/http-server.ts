@@ -56,8 +56,10 @@ export function createHttpServer(listener: RequestListener, limits: ClientLimits
       maxHeaderSize: HEADER_BYTES,
       // Node's own refusal has neither headers nor body, so `refuseBadHost` does this.
       requireHostHeader: false,
+      // A request without a body is not read to its end, which takes a tenth of the time of a small answer.
+      optimizeEmptyRequests: true,
     },
-    listener,
+    withoutTypeOfNothing(listener),
   )
   server.setTimeout(limits.idleMs, closeIdle)
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
@@ -106,6 +108,14 @@ function endUnfinished(request: IncomingMessage, response: ServerResponse, linge
     const timer = destroyAfter(request.socket, lingerMs)
     request.once('end', () => clearTimeout(timer))
   })
+}
+
+/** A framework that is told the type of a body waits for its end. Of a body that is not there, Node tells none. */
+function withoutTypeOfNothing(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    if (request.headers['content-type'] !== undefined && !hasBody(request)) delete request.headers['content-type']
+    listener(request, response)
+  }
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

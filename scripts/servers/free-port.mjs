@@ -6,14 +6,16 @@ const PORTS = { from: 20_000, to: 32_000 }
 const TRIES = 100
 
 /**
- * Finds a loopback port that is free at this moment.
+ * Finds a loopback port that is free at this moment, with as many after it as are wanted.
  *
- * @returns {Promise<number>}
+ * @param {number} [count] ports in a row
+ * @returns {Promise<number>} the first one
  */
-export async function freePort() {
+export async function freePort(count = 1) {
   for (let tries = 0; tries < TRIES; tries++) {
-    const port = randomInt(PORTS.from, PORTS.to)
-    if (await isFree(port)) return port
+    const port = randomInt(PORTS.from, PORTS.to - count)
+    const areFree = await Promise.all(Array.from({ length: count }, (_, place) => isFree(port + place)))
+    if (areFree.every(Boolean)) return port
   }
   throw new Error('there is no free port')
 }

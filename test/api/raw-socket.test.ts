@@ -134,3 +134,14 @@ test('no target, however strange, is ever our fault', async () => {
 })
 
 const send = (bytes: string) => sendRaw(port, bytes)
+
+test.for([
+  ['POST', '/hooks/github', 'application/json'],
+  ['POST', '/mcp', 'application/json'],
+  ['POST', '/oauth/token', 'application/x-www-form-urlencoded'],
+  ['DELETE', '/api/v1/tokens/x', 'application/json'],
+] as const)('%s %s that names a content type and has no body is answered', async ([method, path, type]) => {
+  const answer = await send(`${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-type: ${type}\r\n\r\n`)
+  expect(answer.status).toBeGreaterThanOrEqual(400)
+  expect(answer.status).toBeLessThan(500)
+})

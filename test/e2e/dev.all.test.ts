@@ -1,33 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { utimes } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openBrowser } from '#test/site/support/browser.ts'
 import { ensureBuilt } from '#test/site/support/built-site.ts'
 import { until } from '#test/support/until.ts'
+import { freePort } from '../../scripts/servers/free-port.mjs'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-
-/** A port that is free with the one after it. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const [first, second] = [createServer(), createServer()]
-    first.listen(0, '127.0.0.1')
-    await once(first, 'listening')
-    const { port } = first.address() as AddressInfo
-    second.listen(port + 1, '127.0.0.1')
-    const isFree = await once(second, 'listening').then(
-      () => true,
-      () => false,
-    )
-    first.close()
-    if (isFree) second.close()
-    if (isFree) return port
-  }
-}
 
 describe('npm run dev', () => {
   let program: ChildProcess
@@ -35,7 +16,8 @@ describe('npm run dev', () => {
 
   beforeAll(async () => {
     await ensureBuilt()
-    const port = await freePort()
+    // Its pages listen on the port after it.
+    const port = await freePort(2)
     origin = `http://127.0.0.1:${port}`
     program = spawn(process.execPath, [join(ROOT, 'scripts', 'dev.mjs')], {
       cwd: ROOT,

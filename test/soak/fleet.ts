@@ -52,6 +52,8 @@ const HOSTS = ['local', 'gh']
 const VISITORS = 8
 const LOOK_MS = 150
 const PATIENCE_SECONDS = 600
+/** Time for the processes of a killed worker to end. */
+const GOING_SECONDS = 120
 /** Addresses that are asked for everything; the others for one answer of each kind. */
 const LOOKED_AT_WHOLLY = 3
 
@@ -106,7 +108,7 @@ export async function runFleet(servers: Servers, options: FleetOptions, atEnd: A
   const compared = await compare(single, replicas, [...addresses, ...hidden], problems)
   await until(
     async () => (await infra.queue.depth()) === 0,
-    30,
+    PATIENCE_SECONDS,
     () => 'there are still jobs in the queue',
   )
   const left = await killing.leftAlive()
@@ -249,7 +251,7 @@ function killWorkers(
       const left = () => families.filter(isAlive)
       await until(
         () => left().length === 0,
-        15,
+        GOING_SECONDS,
         () => '',
       ).catch(() => {})
       return left()

@@ -46,7 +46,7 @@ export interface RaceReport extends SoakReport {
 const PROGRAM = fileURLToPath(new URL('./race-program.ts', import.meta.url))
 const JOB_MS = 300
 const HEARING_MS = 50
-const PATIENCE_SECONDS = 180
+const PATIENCE_SECONDS = 600
 const NOTICE_SECONDS = 60
 
 /** Has processes do jobs of one queue while they are killed and stopped, and looks at what they leave. */

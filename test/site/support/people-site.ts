@@ -1,11 +1,10 @@
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import type { Deps } from '#api/deps.ts'
 import { authorize } from '#api/oauth/authorize.ts'
 import type { OAuthDeps } from '#api/oauth/oauth.ts'
 import { pagePeople } from '#api/people/page-people.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
+import { freePort } from '../../../scripts/servers/free-port.mjs'
 import { CHALLENGE, keyOf, REQUESTER, register } from '../../support/oauth-scene.ts'
 import { openPeopleScene, type PeopleScene, type PeopleSceneOptions } from '../../support/people-scene.ts'
 import { ensureBuilt } from './built-site.ts'
@@ -72,14 +71,3 @@ export async function openPeopleSite(options: PeopleSceneOptions = {}): Promise<
 type AskOptions = NonNullable<Parameters<PeopleSite['askFor']>[1]>
 
 const SKILL = '---\nname: one\ndescription: The closed skill.\n---\nDo it.\n'
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
-}
