@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { ensureBuilt } from '#test/site/support/built-site.ts'
 import { type Service, startService } from '#test/support/service.ts'
-import { cpuSecondsOf, runLoad } from './load.ts'
+import { cpuSecondsOf, errorText, runLoad } from './load.ts'
 import { printTable } from './measure.ts'
 import type { BenchRepository } from './repositories.ts'
 
@@ -73,6 +73,6 @@ async function measurePage(
     'target, ms': !page.startsWith('/local/')
       ? ''
       : `<= ${CALM_TARGETS.p50}, ${CALM_TARGETS.p95}${calm.p50 > CALM_TARGETS.p50 || calm.p95 > CALM_TARGETS.p95 ? ': MISSED' : ''}`,
-    errors,
+    errors: errorText(errors),
   }
 }

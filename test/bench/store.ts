@@ -13,7 +13,7 @@ import { type Service, startService } from '#test/support/service.ts'
 import { SERVERS } from '../../scripts/servers/servers.mjs'
 import { isInstalled, supervise } from '../../scripts/servers/supervise.mjs'
 import { choosePaths, type Paths } from './calls.ts'
-import { cpuSecondsOf, runLoad } from './load.ts'
+import { cpuSecondsOf, errorText, runLoad } from './load.ts'
 import { median, printTable, type Spread, spread, spreadOf } from './measure.ts'
 import { type BenchRepository, commitFiles, generate, otherWords } from './repositories.ts'
 
@@ -237,7 +237,7 @@ async function measureMounts(root: string, repositories: readonly BenchRepositor
         'a second': requests / LOAD_SECONDS,
         'a second of its CPU': requests / ((await cpuSecondsOf(pid)) - cpuBefore),
         target: '>= 10000',
-        errors,
+        errors: errorText(errors),
       })
     }
     printTable('Mounts, as many as there can be', rows)
