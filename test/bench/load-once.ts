@@ -93,5 +93,10 @@ async function askAtRate(rate: number, seconds: number): Promise<Loaded> {
   })
   await Promise.all(asked)
   agent.destroy()
-  return { requests: times.length, errors: errors.counts, ...spread(times), max: times.reduce((most, time) => Math.max(most, time), 0) }
+  return {
+    requests: times.length,
+    errors: errors.counts,
+    ...spread(times),
+    max: times.reduce((most, time) => Math.max(most, time), 0),
+  }
 }
