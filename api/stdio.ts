@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type Address, formatAddress, parseAddress } from '#core/address.ts'
@@ -16,6 +17,7 @@ import { introduce } from './mcp/instructions.ts'
 import { KeptResults } from './mcp/kept-results.ts'
 import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
+import { createStdioTransport } from './mcp/stdio-transport.ts'
 import { whenIndexed } from './mcp/when-indexed.ts'
 import { OWN_PROCESS } from './people/viewer.ts'
 import { say } from './say.ts'
@@ -33,7 +35,8 @@ interface Source extends InProcessSource {
 
 /**
  * `mountglass mcp [<folder or address>]`: an MCP server over stdin and stdout, without a port. A folder is read as it is now, whatever is
- * committed; each call sees the changes made before it. Ends when stdin ends. Exit code 2: the folder or address does not exist.
+ * committed; each call sees the changes made before it. Ends when stdin ends and its
+ * requests are answered. Exit code 2: the folder or address does not exist.
  */
 export async function serveOverStdio(target: string, options: StdioOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
@@ -75,7 +78,7 @@ async function openFolder(folder: string, options: StdioOptions): Promise<Source
   return { infra, runner, address }
 }
 
-/** Serves until stdin ends. */
+/** Serves until stdin ends and what it asked is answered. */
 async function serveSource({ address, ...source }: Source, maxBytes: number): Promise<void> {
   const service = startInProcess(source)
   const { deps, hosts } = service
@@ -84,7 +87,7 @@ async function serveSource({ address, ...source }: Source, maxBytes: number): Pr
     await service.close()
     throw error
   })
-  const ended = Promise.withResolvers<void>()
+  const { transport, closed } = createStdioTransport(process.stdin, process.stdout)
   const connection = serveStdio(
     async () => {
       const { instructions } = await introduce(handlers, address, OWN_PROCESS, { method: 'initialize' })
@@ -100,12 +103,10 @@ async function serveSource({ address, ...source }: Source, maxBytes: number): Pr
         { address, viewer: OWN_PROCESS, instructions, withSkills: true, held: null },
       )
     },
-    { onerror: error => say(error.message) },
+    { transport, onerror: error => say(error.message) },
   )
-  process.stdin.once('end', () => ended.resolve())
-  process.stdin.once('close', () => ended.resolve())
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.resolve())
-  await ended.promise
+  const stopped = (['SIGINT', 'SIGTERM'] as const).map(signal => once(process, signal))
+  await Promise.race([closed, ...stopped])
   await connection.close()
   await service.close()
 }
