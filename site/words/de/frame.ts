@@ -173,7 +173,7 @@ export const FRAME: typeof EN_FRAME = {
     noAccount: 'Beim Git-Host gibt es kein Konto {missing}.',
     noRef: 'Dieses Repository hat keinen Branch, kein Tag und keinen Commit {missing}.',
     inFolder: '{missing} gibt es in {folder} nicht.',
-    wholeHash: 'Einen Commit nennen alle 40 Ziffern seines Hashes.',
+    wholeHash: 'Ist es der Anfang eines Commit-Hashes, geben Sie alle 40 Ziffern an.',
     near: 'Ähnliche Namen:',
     allRefs: 'Alle Branches und Tags des Repositorys',
     find: 'Skills mit diesen Wörtern suchen',

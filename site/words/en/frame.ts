@@ -174,7 +174,7 @@ export const FRAME = {
     noAccount: 'The git host has no account {missing}.',
     noRef: 'This repository has no branch, tag or commit {missing}.',
     inFolder: 'There is no {missing} in {folder}.',
-    wholeHash: 'A commit is named by all 40 digits of its hash.',
+    wholeHash: 'If it is the beginning of a commit hash, give all 40 digits.',
     near: 'Similar names:',
     allRefs: 'All branches and tags of the repository',
     find: 'Find skills by these words',
