@@ -104,7 +104,18 @@ test('before a ref is named, the page of a skill lists the commits that changed 
     'Commits, die diesen Skill geändert haben',
   )
   expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&format=markdown`)).html).toContain(`- since [${first}](`)
-  expect((await get(`${ADDRESS}?view=changes`)).html).not.toContain('Commits that changed this skill')
+})
+
+test('that of a repository lists the commits that changed what it lists, and says what to enter', async () => {
+  const tip = (await service.get('mounts', ADDRESS)).commit
+  const { html } = await get(`${ADDRESS}?view=changes`)
+  for (const words of ['Commits that changed what agents read here', 'all 40 digits']) expect(html).toContain(words)
+  expect(html).toContain(`href="${ADDRESS}?view=changes&amp;from=${first}" rel="nofollow">what changed since</a>`)
+  expect(html).toContain(`href="${ADDRESS}@${tip}?view=changes&amp;from=${first}" rel="nofollow">what it changed</a>`)
+  expect((await get(`${ADDRESS}?view=changes&format=markdown`)).html).toContain(`- since [${first}](`)
+  const folder = (await get(`${ADDRESS}?view=changes&path=b`)).html
+  const commits = [...folder.matchAll(/<code title="(\w+)"/g)].map(([, commit]) => commit)
+  expect(commits).toEqual([first])
 })
 
 test('Markdown has the same', async () => {
