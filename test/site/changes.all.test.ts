@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -116,6 +116,21 @@ test('that of a repository lists the commits that changed what it lists, and say
   const folder = (await get(`${ADDRESS}?view=changes&path=b`)).html
   const commits = [...folder.matchAll(/<code title="(\w+)"/g)].map(([, commit]) => commit)
   expect(commits).toEqual([first])
+})
+
+test('a document that only got a license is not said to have another front matter', async () => {
+  const opened = await repositories.create('acme', 'opened')
+  const from = await opened.commit({ 'guide.md': '# Guide\n\nHow to begin.\n' })
+  await opened.commit({ LICENSE: await readFile(new URL('../../LICENSE', import.meta.url), 'utf8') })
+  await service.get('changes', '/local/acme/opened', { from })
+  const main = async (language: string) => {
+    const { html } = await get(`/local/acme/opened?view=changes&from=${from}&lang=${language}`)
+    return html.slice(html.indexOf('<main'))
+  }
+  const html = await main('en')
+  expect(html).toContain('>title or summary,</span>')
+  expect(html).not.toContain('front matter')
+  expect(await main('de')).toContain('>Titel oder Zusammenfassung,</span>')
 })
 
 test('Markdown has the same', async () => {

@@ -255,6 +255,7 @@ export const VIEWS: typeof EN_VIEWS = {
       serving: 'Auslieferung',
       exclusions: 'Ausschlüsse',
     },
+    listing: 'Titel oder Zusammenfassung',
     texts: { rules: 'Regel', body: 'Skill', includes: 'eingebundene Datei' },
     changesSkills: 'ändert {skills}',
     tokens: 'Tokens: {tokens}',

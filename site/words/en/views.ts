@@ -248,6 +248,8 @@ export const VIEWS = {
       serving: 'delivery',
       exclusions: 'exclusions',
     },
+    /** Of a document, whose title and summary may come from its text, and change with what may be copied. */
+    listing: 'title or summary',
     texts: { rules: 'rule', body: 'skill', includes: 'included file' },
     changesSkills: 'changes {skills}',
     tokens: 'tokens: {tokens}',
