@@ -31,6 +31,7 @@ export interface StdioOptions {
 /** What a process reads, and the address that it serves. */
 interface Source extends InProcessSource {
   address: Address
+  isWorkingFolder: boolean
 }
 
 /**
@@ -66,7 +67,7 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
     await infra.close()
     throw new SentenceError(sentence('neitherFolderNorAddress', { target }))
   }
-  return { infra, runner: createInProcessRunner(infra), address: typed.address }
+  return { infra, runner: createInProcessRunner(infra), address: typed.address, isWorkingFolder: false }
 }
 
 async function openFolder(folder: string, options: StdioOptions): Promise<Source> {
@@ -75,11 +76,11 @@ async function openFolder(folder: string, options: StdioOptions): Promise<Source
   const { owner, name } = host.repositoryName
   const address: Address = { host: host.segment, owner, repository: name, ref: null, path: host.folder }
   const runner = await openLastStateRunner(infra)
-  return { infra, runner, address }
+  return { infra, runner, address, isWorkingFolder: true }
 }
 
 /** Serves until stdin ends and what it asked is answered. */
-async function serveSource({ address, ...source }: Source, maxBytes: number): Promise<void> {
+async function serveSource({ address, isWorkingFolder, ...source }: Source, maxBytes: number): Promise<void> {
   const service = startInProcess(source)
   const { deps, hosts } = service
   const handlers = whenIndexed(service.handlers)
@@ -90,10 +91,11 @@ async function serveSource({ address, ...source }: Source, maxBytes: number): Pr
   const { transport, closed } = createStdioTransport(process.stdin, process.stdout)
   const connection = serveStdio(
     async () => {
-      const { instructions } = await introduce(handlers, address, OWN_PROCESS, { method: 'initialize' })
+      const { instructions } = await introduce(handlers, address, OWN_PROCESS, { method: 'initialize' }, isWorkingFolder)
       return createServer(
         {
           handlers,
+          isWorkingFolder,
           maxBytes,
           kept: new KeptResults(),
           readAddress: text => parseAddress(text, hosts),

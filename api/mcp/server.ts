@@ -18,6 +18,8 @@ import { AddressArguments, describeTool, TOOLS } from './tools.ts'
 
 export interface ServerDeps {
   handlers: ToolHandlers
+  /** The server reads one working folder, as it is now. */
+  isWorkingFolder?: boolean
   /** Bound of the text of a result. */
   maxBytes: number
   /** Reads the argument `address`. @throws ServiceError `address.*` */
@@ -105,11 +107,11 @@ async function answerCall(
   const tool = TOOLS.find(one => one.name === name)
   if (tool === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name.slice(0, 100))}`)
-  const { handlers, maxBytes, kept } = deps
+  const { handlers, isWorkingFolder = false, maxBytes, kept } = deps
   try {
     const { named, own } = address === null ? withoutAddress(given) : { named: null, own: given }
     const target = address ?? (await findRepository(deps, named, viewer))
-    const call = { tool, arguments: own, repeated: given, address: target, viewer, maxBytes, signal }
+    const call = { tool, arguments: own, repeated: given, address: target, viewer, isWorkingFolder, maxBytes, signal }
     return held === null ? await callTool(handlers, call) : holdParts(await kept.call(handlers, call), held)
   } catch (error) {
     // Nobody reads the answer, and nothing is wrong.

@@ -63,6 +63,16 @@ describe('a working folder', () => {
     await client.close()
   })
 
+  test('is named as one, since git knows no commit of it', async () => {
+    const client = await connect([folder])
+    const { content, _meta } = await client.callTool({ name: 'browse_repo', arguments: {} })
+    const said = [textOf({ content }), client.getInstructions()]
+    for (const text of said) expect(text).toMatch(/a working folder with its files as they are now \(state [0-9a-f]{40},/)
+    expect(said.join('')).not.toContain('at commit')
+    expect(_meta?.['dev.mountglass/source']).toMatchObject({ workingFolder: true })
+    await client.close()
+  })
+
   test('is read by clients of older revisions, too', async () => {
     const client = new OldClient({ name: 'test', version: '1' })
     await client.connect(new OldTransport(transportOptions([folder])))
