@@ -76,11 +76,14 @@ export const FRAME: typeof EN_FRAME = {
     foreignOrGithub: 'Nur Adressen dieser Installation und von github.com lassen sich öffnen.',
     noAddress: 'Keine Adresse: {message}.',
     starts: 'eine Adresse beginnt mit {starts}',
+    words:
+      'Diese Wörter sind keine Adresse. Eine Adresse beginnt mit {starts}, dann folgen ein Konto und ein Repository, ohne Leerzeichen.',
     oneWord: 'Eine Adresse hat mehr als ein Wort: Sie beginnt mit {starts}, dann folgen ein Konto und ein Repository.',
     wrong: 'Nicht verstanden',
     meant: 'Vielleicht meinten Sie',
     account: '[das Konto {login}](account) des Git-Hosts',
     kinds: 'Was sich öffnen lässt',
+    examples: 'Zum Beispiel:',
   },
   notFound: {
     title: 'Seite nicht gefunden',

@@ -74,11 +74,13 @@ export const FRAME = {
     foreignOrGithub: 'Only addresses of this deployment and of github.com can be opened.',
     noAddress: 'Not an address: {message}.',
     starts: 'an address starts with {starts}',
+    words: 'These words are no address. An address starts with {starts}, then come an owner and a repository, without spaces.',
     oneWord: 'An address has more than one word: it starts with {starts}, then come an owner and a repository.',
     wrong: 'Not understood',
     meant: 'Perhaps you meant',
     account: '[the account {login}](account) of the git host',
     kinds: 'What can be opened',
+    examples: 'For example:',
   },
   notFound: {
     title: 'Page not found',
