@@ -20,6 +20,7 @@ import { createSkillSource } from './mcp/skill-source.ts'
 import { createStdioTransport } from './mcp/stdio-transport.ts'
 import { whenIndexed } from './mcp/when-indexed.ts'
 import { OWN_PROCESS } from './people/viewer.ts'
+import { isSourceServed } from './reading/file-page.ts'
 import { say } from './say.ts'
 import { parseSettings } from './service-settings.ts'
 
@@ -99,6 +100,7 @@ async function serveSource({ address, isWorkingFolder, ...source }: Source, maxB
           maxBytes,
           kept: new KeptResults(),
           readAddress: text => parseAddress(text, hosts),
+          isSourceServed: of => isSourceServed(deps, of),
           openSkills: of => createSkillSource(deps, of),
           toServiceError,
         },

@@ -24,6 +24,8 @@ export interface TextContext {
   arguments: Readonly<Record<string, unknown>>
   /** The address is a working folder, whose states are no commits. */
   isWorkingFolder: boolean
+  /** `sourceUrl` leads to files that no license permits to copy. */
+  isSourceServed: boolean
   /** What the text should take: lists are cut by it, and say so. */
   maxBytes: number
 }
@@ -79,7 +81,9 @@ export const skillText: TextOf<SkillAnswer> = (answer, context) => {
     return lines(
       ...head,
       `Its license does not permit to serve its text, only this description: ${inOneLine(description, HEADING_TOKENS)}`,
-      `Its text is at ${serving.sourceUrl}`,
+      context.isSourceServed
+        ? `Its text is at ${serving.sourceUrl}`
+        : 'This deployment withholds its text, too: ask the owner of the repository.',
     )
   }
   const { ruleChain = [], body, bodyFragment, includes = [], files = [], references = [], oversized = [] } = skill

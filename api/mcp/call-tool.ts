@@ -27,6 +27,8 @@ export interface ToolCall {
   viewer: Viewer
   /** The address is a working folder, as it is now. */
   isWorkingFolder?: boolean
+  /** Default: `true`. */
+  isSourceServed?: boolean
   /** Bound of the text. */
   maxBytes: number
   /** Aborted when the client goes away: the work ends at its next step. */
@@ -44,7 +46,7 @@ const SOURCE = 'dev.mountglass/source'
  * @throws ServiceError as the endpoint; the reason of the signal
  */
 export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<CallToolResult> {
-  const { tool, address, viewer, isWorkingFolder = false, maxBytes, signal, onSource } = call
+  const { tool, address, viewer, isWorkingFolder = false, isSourceServed = true, maxBytes, signal, onSource } = call
   const query = parseArguments(tool.arguments, call.arguments) as Record<string, unknown>
   const { by, min } = tool.page
   const ask = async (size: number, isShorter: boolean) => {
@@ -55,7 +57,14 @@ export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<
     const toText = tool.toText as (answer: unknown, context: object) => string
     // Defaults stay out of the call that the text proposes.
     const repeated = { ...call.repeated, ...shorter }
-    const context = { address: formatAddress(address), isWorkingFolder, tool: tool.name, arguments: repeated, maxBytes }
+    const context = {
+      address: formatAddress(address),
+      isWorkingFolder,
+      isSourceServed,
+      tool: tool.name,
+      arguments: repeated,
+      maxBytes,
+    }
     const text = toText(answer, context)
     return { answer, text, bytes: utf8Length(text) }
   }
