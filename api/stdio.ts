@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type Address, formatAddress, parseAddress } from '#core/address.ts'
@@ -16,8 +17,10 @@ import { introduce } from './mcp/instructions.ts'
 import { KeptResults } from './mcp/kept-results.ts'
 import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
+import { createStdioTransport } from './mcp/stdio-transport.ts'
 import { whenIndexed } from './mcp/when-indexed.ts'
 import { OWN_PROCESS } from './people/viewer.ts'
+import { isSourceServed } from './reading/file-page.ts'
 import { say } from './say.ts'
 import { parseSettings } from './service-settings.ts'
 
@@ -29,11 +32,13 @@ export interface StdioOptions {
 /** What a process reads, and the address that it serves. */
 interface Source extends InProcessSource {
   address: Address
+  isWorkingFolder: boolean
 }
 
 /**
  * `mountglass mcp [<folder or address>]`: an MCP server over stdin and stdout, without a port. A folder is read as it is now, whatever is
- * committed; each call sees the changes made before it. Ends when stdin ends. Exit code 2: the folder or address does not exist.
+ * committed; each call sees the changes made before it. Ends when stdin ends and its
+ * requests are answered. Exit code 2: the folder or address does not exist.
  */
 export async function serveOverStdio(target: string, options: StdioOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
@@ -63,7 +68,7 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
     await infra.close()
     throw new SentenceError(sentence('neitherFolderNorAddress', { target }))
   }
-  return { infra, runner: createInProcessRunner(infra), address: typed.address }
+  return { infra, runner: createInProcessRunner(infra), address: typed.address, isWorkingFolder: false }
 }
 
 async function openFolder(folder: string, options: StdioOptions): Promise<Source> {
@@ -72,11 +77,11 @@ async function openFolder(folder: string, options: StdioOptions): Promise<Source
   const { owner, name } = host.repositoryName
   const address: Address = { host: host.segment, owner, repository: name, ref: null, path: host.folder }
   const runner = await openLastStateRunner(infra)
-  return { infra, runner, address }
+  return { infra, runner, address, isWorkingFolder: true }
 }
 
-/** Serves until stdin ends. */
-async function serveSource({ address, ...source }: Source, maxBytes: number): Promise<void> {
+/** Serves until stdin ends and what it asked is answered. */
+async function serveSource({ address, isWorkingFolder, ...source }: Source, maxBytes: number): Promise<void> {
   const service = startInProcess(source)
   const { deps, hosts } = service
   const handlers = whenIndexed(service.handlers)
@@ -84,28 +89,28 @@ async function serveSource({ address, ...source }: Source, maxBytes: number): Pr
     await service.close()
     throw error
   })
-  const ended = Promise.withResolvers<void>()
+  const { transport, closed } = createStdioTransport(process.stdin, process.stdout)
   const connection = serveStdio(
     async () => {
-      const { instructions } = await introduce(handlers, address, OWN_PROCESS, { method: 'initialize' })
+      const { instructions } = await introduce(handlers, address, OWN_PROCESS, { method: 'initialize' }, isWorkingFolder)
       return createServer(
         {
           handlers,
+          isWorkingFolder,
           maxBytes,
           kept: new KeptResults(),
           readAddress: text => parseAddress(text, hosts),
+          isSourceServed: of => isSourceServed(deps, of),
           openSkills: of => createSkillSource(deps, of),
           toServiceError,
         },
         { address, viewer: OWN_PROCESS, instructions, withSkills: true, held: null },
       )
     },
-    { onerror: error => say(error.message) },
+    { transport, onerror: error => say(error.message) },
   )
-  process.stdin.once('end', () => ended.resolve())
-  process.stdin.once('close', () => ended.resolve())
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.resolve())
-  await ended.promise
+  const stopped = (['SIGINT', 'SIGTERM'] as const).map(signal => once(process, signal))
+  await Promise.race([closed, ...stopped])
   await connection.close()
   await service.close()
 }

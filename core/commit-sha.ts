@@ -8,3 +8,8 @@ export const CommitSha = z.custom<CommitSha>(value => typeof value === 'string' 
 export function isCommitSha(text: string): boolean {
   return /^[0-9a-f]{40}$/i.test(text)
 }
+
+/** Whether the text looks like a commit id that was cut, as pages and tools show it. */
+export function isShortenedSha(text: string): boolean {
+  return /^[0-9a-f]{7,39}$/i.test(text)
+}

@@ -1,3 +1,4 @@
+import { isShortenedSha } from './commit-sha.ts'
 import {
   ADDRESS_BYTES,
   ADDRESS_SEGMENTS,
@@ -129,6 +130,24 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'hook.forged': 'the signature of the message is missing or wrong; check the secret of the webhook',
   'hook.busy': 'the message arrived more slowly than others that needed its memory; send it again',
   'service.internal': 'an internal error occurred; try again, and report the request id if it persists',
+}
+
+/** Messages that say more than that of their code, for cases that many people meet. Catalogues have them under the same keys. */
+export const CASE_MESSAGE = {
+  'mount.ref_not_found:shortened':
+    'the repository has no branch or tag of this name; if it is the beginning of a commit hash, give all 40 digits',
+} as const
+
+/** What `mount.ref_not_found` says of a ref. @param ref `null`: the default branch */
+export function aboutMissingRef(ref: string | null): ServiceErrorOptions {
+  return ref !== null && isShortenedSha(ref) ? { message: CASE_MESSAGE['mount.ref_not_found:shortened'] } : {}
+}
+
+/** The key of a message in the catalogues: its code, or its code and case. `null`: it was written for one answer, or there is no such code. */
+export function messageKeyOf(code: unknown, message: string): string | null {
+  if (typeof code !== 'string' || !Object.hasOwn(DEFAULT_MESSAGE, code)) return null
+  if (DEFAULT_MESSAGE[code as ErrorCode] === message) return code
+  return Object.entries(CASE_MESSAGE).find(([key, said]) => key.startsWith(`${code}:`) && said === message)?.[0] ?? null
 }
 
 function number(count: number): string {

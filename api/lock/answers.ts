@@ -47,16 +47,20 @@ const GONE = ['mount.repo_not_found', 'mount.ref_not_found', 'mount.path_not_fou
 export interface Waiting {
   /** For the index of one address. */
   timeoutMs: number
-  /** Called once when the index of the address is not ready. */
+  /** Called once when the index of the address takes a person's time. */
   onWaiting(address: string): void
 }
+
+/** A shorter wait is not worth a line: this process indexes a small repository at every run. */
+const NOTICEABLE_MS = 1_000
 
 export type IndexedMount = Mount & { index: Overview }
 
 /** Asks for the address until its index is ready. @throws UnansweredError also when indexing failed, or is not done in time */
 export async function askIndexed(answers: Answers, address: string, { timeoutMs, onWaiting }: Waiting): Promise<IndexedMount> {
   const giveUpAt = performance.now() + timeoutMs
-  for (let turn = 0; ; turn++) {
+  const toldAt = Math.ceil(NOTICEABLE_MS / answers.pauseMs)
+  for (let asked = 1; ; asked++) {
     const mount = await answers.get('mounts', address, {})
     const { index } = mount
     switch (index.status) {
@@ -67,7 +71,7 @@ export async function askIndexed(answers: Answers, address: string, { timeoutMs,
       case 'indexing':
         if (performance.now() + answers.pauseMs > giveUpAt)
           throw new UnansweredError('index.indexing', sentence('notIndexedYet', { seconds: Math.round(timeoutMs / 1000) }))
-        if (turn === 0) onWaiting(address)
+        if (asked === toldAt) onWaiting(address)
         await new Promise(resolve => setTimeout(resolve, answers.pauseMs))
     }
   }

@@ -25,6 +25,10 @@ export interface ToolCall {
   /** In the host's spelling. */
   address: Address
   viewer: Viewer
+  /** The address is a working folder, as it is now. */
+  isWorkingFolder?: boolean
+  /** Default: `true`. */
+  isSourceServed?: boolean
   /** Bound of the text. */
   maxBytes: number
   /** Aborted when the client goes away: the work ends at its next step. */
@@ -42,7 +46,7 @@ const SOURCE = 'dev.mountglass/source'
  * @throws ServiceError as the endpoint; the reason of the signal
  */
 export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<CallToolResult> {
-  const { tool, address, viewer, maxBytes, signal, onSource } = call
+  const { tool, address, viewer, isWorkingFolder = false, isSourceServed = true, maxBytes, signal, onSource } = call
   const query = parseArguments(tool.arguments, call.arguments) as Record<string, unknown>
   const { by, min } = tool.page
   const ask = async (size: number, isShorter: boolean) => {
@@ -53,7 +57,15 @@ export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<
     const toText = tool.toText as (answer: unknown, context: object) => string
     // Defaults stay out of the call that the text proposes.
     const repeated = { ...call.repeated, ...shorter }
-    const text = toText(answer, { address: formatAddress(address), tool: tool.name, arguments: repeated, maxBytes })
+    const context = {
+      address: formatAddress(address),
+      isWorkingFolder,
+      isSourceServed,
+      tool: tool.name,
+      arguments: repeated,
+      maxBytes,
+    }
+    const text = toText(answer, context)
     return { answer, text, bytes: utf8Length(text) }
   }
   let size = by === 'limit' ? Number(query.limit) : SKILL_PAGE_BYTES
@@ -66,7 +78,7 @@ export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<
   return {
     content: [{ type: 'text', text }],
     structuredContent: answer as Record<string, unknown>,
-    _meta: { [SOURCE]: sourceOf(address, answer, query) },
+    _meta: { [SOURCE]: { ...sourceOf(address, answer, query), ...(isWorkingFolder && { workingFolder: true }) } },
   }
 }
 

@@ -2,6 +2,7 @@ import type { Address } from '#core/address.ts'
 import type { Mount } from '#core/contract/mount.ts'
 import { truncateCharacters } from '#core/text.ts'
 import type { Viewer } from '../people/viewer.ts'
+import { stateOf } from './answer-text.ts'
 import type { ToolHandlers } from './call-tool.ts'
 
 /** Methods whose answers carry the instructions. */
@@ -28,17 +29,18 @@ export async function introduce(
   address: Address | null,
   viewer: Viewer,
   message: Readonly<Record<string, unknown>>,
+  isWorkingFolder = false,
 ): Promise<Introduction> {
   if (address === null) return { address, instructions: OF_NO_ADDRESS }
   const mount = await mounts({ subject: address, query: {}, body: null, viewer })
   const isAnnounced = ANNOUNCING.has(String(message.method))
   return {
     address: mount.address,
-    instructions: isAnnounced ? `Reads ${mount.address}${aboutIndex(mount)} ${ORDER} ${TRUST}` : '',
+    instructions: isAnnounced ? `Reads ${mount.address}${aboutIndex(mount, isWorkingFolder)} ${ORDER} ${TRUST}` : '',
   }
 }
 
-function aboutIndex({ commit, index }: Mount): string {
+function aboutIndex({ commit, index }: Mount, isWorkingFolder: boolean): string {
   if (index.status !== 'ready')
     return `, which is ${index.status === 'indexing' ? 'being read now' : 'not readable at the moment'}.`
   const { manifest, counts } = index
@@ -46,7 +48,7 @@ function aboutIndex({ commit, index }: Mount): string {
     manifest === undefined
       ? ''
       : `Its authors call it ${quoted(manifest.name, 100)} and say of it: ${quoted(manifest.description, 300)}. `
-  return ` at commit ${commit}. ${named}It has ${numberOf(counts.skills, 'skill')} and ${numberOf(counts.documents, 'document')}.`
+  return `${stateOf(commit, isWorkingFolder)}. ${named}It has ${numberOf(counts.skills, 'skill')} and ${numberOf(counts.documents, 'document')}.`
 }
 
 function quoted(text: string, characters: number): string {

@@ -13,6 +13,7 @@ import { readTypedAddress } from '#core/typed-address.ts'
 import type { Deps } from '../deps.ts'
 import { loggedError } from '../http/error-handler.ts'
 import type { Viewer } from '../people/viewer.ts'
+import { isSourceServed } from '../reading/file-page.ts'
 import type { ToolHandlers } from './call-tool.ts'
 import { HeldJson } from './held-json.ts'
 import { introduce } from './instructions.ts'
@@ -80,7 +81,15 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
     }
     const openSkills = (of: SkillSourceOptions) => createSkillSource(deps, of)
     const named = (text: string) => readAddress(text, hosts, baseUrl)
-    const parts = { handlers, maxBytes, kept, toServiceError, openSkills, readAddress: named }
+    const parts = {
+      handlers,
+      maxBytes,
+      kept,
+      toServiceError,
+      openSkills,
+      readAddress: named,
+      isSourceServed: (address: Address) => isSourceServed(deps, address),
+    }
     // Older revisions are answered with a stream, which is passed on as it is, so marks would stay in it.
     return createServer(parts, era === 'modern' ? options : { ...options, held: null })
   })

@@ -18,6 +18,10 @@ import { AddressArguments, describeTool, TOOLS } from './tools.ts'
 
 export interface ServerDeps {
   handlers: ToolHandlers
+  /** The server reads one working folder, as it is now. */
+  isWorkingFolder?: boolean
+  /** Whether the host of an address shows files that no license permits to copy. */
+  isSourceServed(address: Address): boolean
   /** Bound of the text of a result. */
   maxBytes: number
   /** Reads the argument `address`. @throws ServiceError `address.*` */
@@ -105,11 +109,22 @@ async function answerCall(
   const tool = TOOLS.find(one => one.name === name)
   if (tool === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name.slice(0, 100))}`)
-  const { handlers, maxBytes, kept } = deps
+  const { handlers, isWorkingFolder = false, maxBytes, kept } = deps
   try {
     const { named, own } = address === null ? withoutAddress(given) : { named: null, own: given }
     const target = address ?? (await findRepository(deps, named, viewer))
-    const call = { tool, arguments: own, repeated: given, address: target, viewer, maxBytes, signal }
+    const isSourceServed = isWorkingFolder || deps.isSourceServed(target)
+    const call = {
+      tool,
+      arguments: own,
+      repeated: given,
+      address: target,
+      viewer,
+      isWorkingFolder,
+      isSourceServed,
+      maxBytes,
+      signal,
+    }
     return held === null ? await callTool(handlers, call) : holdParts(await kept.call(handlers, call), held)
   } catch (error) {
     // Nobody reads the answer, and nothing is wrong.

@@ -3,7 +3,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { ToolHandlers } from './call-tool.ts'
 
 /** How long a call waits for the index, and how often it looks. */
-const WAIT_MS = 60_000
+export const WAIT_MS = 60_000
 const LOOK_MS = 20
 
 /** Handlers that wait for the index. For `mountglass mcp`: its user asks about their own files, and wants the answer instead of the state of the job. */

@@ -1,7 +1,7 @@
 import type { Address } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { IndexErrorCode, IndexProgress, IndexStage } from '#core/contract/shared.ts'
-import { ServiceError } from '#core/errors.ts'
+import { aboutMissingRef, ServiceError, type ServiceErrorOptions } from '#core/errors.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
@@ -107,7 +107,7 @@ async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Pro
   const { address, host, repository } = await openRepository(deps, viewer, requested)
   const resolved = await host.resolve(repository, address.ref)
   if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
-  const commit = requireValue(resolved, 'mount.ref_not_found')
+  const commit = requireValue(resolved, 'mount.ref_not_found', aboutMissingRef(address.ref))
   const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
   const isDefault = address.ref === null || address.ref === repository.defaultBranch
   return { address, host, repository, commit, pinned, isDefault }
@@ -142,12 +142,13 @@ export function isServed(deps: Pick<Deps, 'allow' | 'deny'>, repository: Reposit
 export function requireValue<Value>(
   answer: HostAnswer<Value>,
   missing: 'mount.repo_not_found' | 'mount.ref_not_found' | 'owner.not_found',
+  said: ServiceErrorOptions = {},
 ): Value {
   switch (answer.status) {
     case 'ok':
       return answer.value
     case 'missing':
-      throw new ServiceError(missing)
+      throw new ServiceError(missing, said)
     case 'rate_limited':
     case 'unavailable': {
       const code = answer.status === 'rate_limited' ? 'mount.rate_limited' : 'mount.unavailable'

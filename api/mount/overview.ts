@@ -83,30 +83,26 @@ async function describeFolder(mount: ReadyMount, own: readonly Diagnostic[]): Pr
     counts: countsInMount(address.path, folder),
     truncated: header.truncated,
   } as const
-  if (address.path === '') {
-    const { manifest, skills, documents } = header.root
-    return {
-      ...common,
-      ...(manifest && { manifest }),
-      skills,
-      documents,
-      diagnostics: await diagnosticsOf(snapshot, address.path, own),
-    }
-  }
-  const prefix = `${address.path}/`
-  const [manifest, skills, documents, diagnostics] = await Promise.all([
-    folder.manifest === undefined ? null : snapshot.get('manifests', folder.manifest),
-    snapshot.range('skills', { prefix, limit: OVERVIEW_SKILLS }),
-    listDocuments(mount),
+  const [manifest, listed, diagnostics] = await Promise.all([
+    address.path === '' ? header.root.manifest : folder.manifest && snapshot.get('manifests', folder.manifest),
+    listContent(mount),
     diagnosticsOf(snapshot, address.path, own),
   ])
-  return {
-    ...common,
-    ...(manifest && { manifest }),
-    skills: skills.map(([, skill]) => skill),
-    documents,
-    diagnostics,
+  return { ...common, ...(manifest && { manifest }), ...listed, diagnostics }
+}
+
+/** The first skills and documents of a mount. */
+export async function listContent(mount: ReadyMount): Promise<Pick<Overview, 'skills' | 'documents'>> {
+  const { snapshot, address } = mount
+  if (address.path === '') {
+    const { skills, documents } = snapshot.header.root
+    return { skills, documents }
   }
+  const [skills, documents] = await Promise.all([
+    snapshot.range('skills', { prefix: `${address.path}/`, limit: OVERVIEW_SKILLS }),
+    listDocuments(mount),
+  ])
+  return { skills: skills.map(([, skill]) => skill), documents }
 }
 
 /** The first documents of a mounted folder. Inside a skill its Markdown files are documents, too. */

@@ -1,3 +1,4 @@
+import type { Address } from '#core/address.ts'
 import type { FilePage, FileQuery } from '#core/contract/file.ts'
 import { ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
@@ -25,7 +26,7 @@ export async function readFilePage(
   if (file === null) throw new ServiceError('file.not_found')
   const sourceUrl = host.urls.raw(repository, commit, path)
   if (file.record === undefined || file.sha256 === undefined || file.refusal !== undefined)
-    throw refusalOf(file.refusal, sourceUrl, isSourceServed(deps, mount))
+    throw refusalOf(file.refusal, sourceUrl, isSourceServed(deps, mount.address))
 
   const bytes = await snapshot.record(file.record)
   if (bytes.length !== file.sizeBytes)
@@ -36,8 +37,8 @@ export async function readFilePage(
 }
 
 /** Whether the host shows files that no license permits to copy. The host of a local repository is this service. */
-function isSourceServed({ localSource }: Pick<Deps, 'localSource'>, { address }: ReadyMount): boolean {
-  return address.host !== 'local' || localSource === 'open'
+export function isSourceServed({ localSource }: Pick<Deps, 'localSource'>, { host }: Pick<Address, 'host'>): boolean {
+  return host !== 'local' || localSource === 'open'
 }
 
 function refusalOf(refusal: FileRow['refusal'], sourceUrl: string, isSourceServed: boolean): ServiceError {

@@ -12,7 +12,7 @@ import { requireCursorForm } from '../reading/cursor.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { FindPosition, findInMount } from '../reading/find.ts'
 import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
-import { readSkillHistory } from '../reading/skill-history.ts'
+import { readHistory } from '../reading/skill-history.ts'
 import { RankingBuffers } from '../search/ranking-buffers.ts'
 import { openSearch } from '../search/section-reader.ts'
 
@@ -73,7 +73,7 @@ export function addressHandlers(deps: Deps): AddressHandlers {
       answerFromMount(
         deps,
         call,
-        onceReady(mount => readSkillHistory(mount, call.query)),
+        onceReady(mount => readHistory(mount, call.query)),
       ),
     refs: ({ viewer, subject }) => listRefs(deps, viewer, subject),
     files: call => withMount(call, mount => readFilePage(deps, mount, call.query)),

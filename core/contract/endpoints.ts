@@ -162,7 +162,7 @@ export const ENDPOINTS = {
   history: reading({
     path: '/history/{address}',
     subject: 'address',
-    summary: 'Commits that changed what a skill delivers',
+    summary: 'Commits that changed what a skill delivers, or what a mount lists',
     query: HistoryQuery,
     answer: HistoryAnswer,
     errors: [...ADDRESS_ERRORS, 'skill.not_found'],

@@ -7,7 +7,8 @@ export const HistoryQuery = z.strictObject({
     .string()
     .min(1, 'is empty; name a `SKILL.md`')
     .max(PATH_BYTES, `exceeds ${PATH_BYTES.toLocaleString('en')} characters; name a \`SKILL.md\``)
-    .meta({ description: 'Exact canonical path of a `SKILL.md`.' }),
+    .optional()
+    .meta({ description: 'Exact canonical path of a `SKILL.md`. Default: what the mount lists.' }),
 })
 export type HistoryQuery = z.infer<typeof HistoryQuery>
 
@@ -23,17 +24,19 @@ export const SkillCommit = z
   .meta({ id: 'SkillCommit' })
 export type SkillCommit = z.infer<typeof SkillCommit>
 
-/** `GET /api/v1/history/<address>`: the commits that changed what the skill is made of. */
+/** `GET /api/v1/history/<address>`: the commits that changed what a skill is made of, or what a mount lists. */
 export const SkillHistory = z
   .object({
     status: z.literal('ready'),
     commit: Commit,
-    path: Path,
+    path: Path.meta({ description: 'The `SKILL.md`, or the mounted folder.' }),
     commits: z.array(SkillCommit).max(HISTORY_COMMITS).meta({ description: 'The latest first.' }),
     paths: z
       .array(Path)
       .meta({ description: 'The delivered files whose commits are listed. A host may not tell those of all files cheaply.' }),
-    truncated: z.boolean().meta({ description: 'Older commits, or commits of other files of the skill, may be missing.' }),
+    truncated: z
+      .boolean()
+      .meta({ description: 'Older commits, or commits of other files of the skill or the folder, may be missing.' }),
   })
   .meta({ id: 'SkillHistory' })
 export type SkillHistory = z.infer<typeof SkillHistory>

@@ -20,6 +20,8 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'mount.repo_not_found': 'das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen',
   'mount.ref_not_found':
     'das Repository hat keinen solchen Branch, Tag oder Commit; prüfen Sie den Ref der Adresse oder lassen Sie ihn weg; hat sie keinen, ist das Repository noch leer',
+  'mount.ref_not_found:shortened':
+    'das Repository hat keinen Branch und kein Tag dieses Namens; ist es der Anfang eines Commit-Hashes, geben Sie alle 40 Ziffern an',
   'mount.path_not_found':
     'unter diesem Pfad gibt es in diesem Commit nichts zu lesen: Der Ordner fehlt, oder ein Manifest schließt ihn aus; prüfen Sie den Pfad, oder lassen Sie ihn für die Wurzel weg',
   'mount.not_allowed': 'diese Installation liefert dieses Repository nicht aus; fragen Sie ihren Betreiber',

@@ -1,4 +1,4 @@
-import { ERROR_STATUS, type ErrorCode, ServiceError } from '../errors.ts'
+import { messageKeyOf } from '../errors.ts'
 import type { PROBLEMS } from './problems-en.ts'
 import { ENGLISH_SPEECH, fill, type Speech } from './speech.ts'
 
@@ -40,12 +40,11 @@ export class SentenceError extends Error {
   }
 }
 
-/** The message of an error for a person. What has neither a sentence nor the message of its code, such as an error of the system, stays as it is. */
+/** The message of an error for a person. What has neither a sentence nor a message of the catalogue, such as an error of the system, stays as it is. */
 export function messageIn(error: unknown, speech: Speech): string {
   const { sentence: said, code, message } = (error ?? {}) as Partial<Message>
   if (said !== undefined) return tell(said, speech)
   if (message === undefined) return String(error)
-  const isOfCode =
-    typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code) && new ServiceError(code as ErrorCode).message === message
-  return isOfCode ? (speech.words.errors[code as string] ?? message) : message
+  const key = messageKeyOf(code, message)
+  return key === null ? message : (speech.words.errors[key] ?? message)
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic, DocumentListing, License } from '#core/contract/shared.ts'
-import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
+import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
 import { TOKENIZER } from '../pipeline/tokens.ts'
@@ -27,7 +27,8 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject): Chec
   const delivered = deliveredOf(snapshot, folder, row !== undefined)
   const contexts = inFolder(snapshot.rows('contexts'), folder)
   const skills = contexts.map(([path, context]) => reportSkill(snapshot, path as RepoPath, context, subject))
-  const findings = collectFindings(snapshot, skills, subject, delivered)
+  const documents = documentsIn(snapshot, folder, row)
+  const findings = collectFindings(snapshot, { skills, documents }, subject, delivered)
   const count = (severity: Finding['severity']) => findings.filter(finding => finding.severity === severity).length
   const full = skills.flatMap(({ delivery }) => (delivery.kind === 'full' ? [delivery] : []))
   return {
@@ -53,7 +54,7 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject): Chec
     },
     findings,
     skills,
-    documents: documentsIn(snapshot, folder, row),
+    documents,
   }
 }
 
@@ -133,7 +134,7 @@ function add(sum: Amount, { characters, bytes, tokens }: Amount): Amount {
 
 function collectFindings(
   snapshot: KeptSnapshot,
-  skills: readonly SkillReport[],
+  { skills, documents }: Pick<Checked, 'skills' | 'documents'>,
   { folder, visibility, unseen, textOf: writtenText, skillPaths }: CheckSubject,
   delivered: Checked['delivered'],
 ): Finding[] {
@@ -162,7 +163,8 @@ function collectFindings(
     )
   }
   if (delivered === 'excluded' || delivered === 'empty') findings.push(ownFinding(`folder.${delivered}`, folder))
-  if (visibility === 'public' && hasUnlicensed(snapshot, folder, skills)) findings.push(ownFinding('folder.unlicensed', folder))
+  const unlicensed = visibility === 'public' ? findUnlicensed(folder, [...skills, ...documents]) : null
+  if (unlicensed !== null) findings.push(ownFinding('folder.unlicensed', unlicensed))
   if (skills.some(({ delivery }) => delivery.kind === 'described')) findings.push(ownFinding('folder.links_unchecked', folder))
   for (const path of unseen.folders) findings.push(ownFinding('folder.unreadable', path))
   if (unseen.notCheckedOut > 0) findings.push(ownFinding('folder.not_checked_out', '', unseen.notCheckedOut))
@@ -188,11 +190,16 @@ function costOf(
   return costsSkills === 0 ? {} : { costsSkills }
 }
 
-/** Whether the folder has documents or skills without any license. */
-function hasUnlicensed(snapshot: KeptSnapshot, folder: RepoPath, skills: readonly SkillReport[]): boolean {
-  const row = snapshot.rows('folders').get(folder)
-  const hasDocuments = row?.license.kind === 'none' && row.counts.documents > 0
-  return hasDocuments || skills.some(({ license }) => license.kind === 'none')
+/** The folder in which a license is missing: `folder` where nothing in it has one, else the deepest one around all that has none. */
+function findUnlicensed(folder: RepoPath, content: readonly { path: string; license?: License | undefined }[]): RepoPath | null {
+  const unlicensed = content.filter(({ license }) => license?.kind === 'none')
+  const places = unlicensed.map(({ path }) => parentOf(path as RepoPath))
+  if (unlicensed.length === content.length) return places.length === 0 ? null : folder
+  return places.length === 0 ? null : places.reduce(commonFolder)
+}
+
+function commonFolder(left: RepoPath, right: RepoPath): RepoPath {
+  return [...ancestorsOf(left), left].findLast(folder => isInside(folder, right)) ?? ROOT
 }
 
 /** Selects paths that concern a folder: everything inside, the manifests above, and the root for findings about the whole tree. */

@@ -1,6 +1,6 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { ServiceError } from '#core/errors.ts'
+import { aboutMissingRef, ServiceError } from '#core/errors.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import { readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
@@ -99,7 +99,7 @@ async function resolveAddress(host: GitHost, address: Address): Promise<{ reposi
   if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
   const commit = await host.resolve(repository.value, address.ref)
   if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
-  if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found')
+  if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found', aboutMissingRef(address.ref))
   if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
   return { repository: repository.value, commit: commit.value }
 }

@@ -7,11 +7,11 @@ import type { SkillHistory } from '#core/contract/history.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import type { FailedAnswer } from '#core/contract/shared.ts'
-import { ROOT } from '#core/repo-path.ts'
+import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { endWell } from './end-of-page.ts'
-import { contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
+import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
@@ -118,7 +118,7 @@ export async function loadAddressPage(
   const asking = formatAddress(asked.address)
   const [mount, view, latest, refs] = await Promise.all([
     client.get('mounts', asking, {}),
-    loadView(client, asking, request),
+    loadView(client, asked.address, request),
     asked.address.ref === null ? null : findLatest(client, asked.address),
     request.view === 'changes' ? client.get('refs', asking, {}) : null,
   ])
@@ -200,7 +200,8 @@ interface LoadedView {
 }
 
 /** `null` for the overview and its diagnostics, which are part of the mount. */
-async function loadView(client: ApiClient, address: string, request: PageRequest): Promise<LoadedView | null> {
+async function loadView(client: ApiClient, named: Address, request: PageRequest): Promise<LoadedView | null> {
+  const address = formatAddress(named)
   const { path, query, cursor, offset } = request
   switch (request.view) {
     case 'overview':
@@ -226,7 +227,7 @@ async function loadView(client: ApiClient, address: string, request: PageRequest
       return { status, content: 'page' in answer ? { kind: 'skill', ...answer } : stateContent(answer) }
     }
     case 'changes':
-      return await loadChanges(client, address, request)
+      return await loadChanges(client, named, request)
     case 'refs': {
       const result = await client.get('refs', address, {})
       return result.ok ? { status: result.status, content: { kind: 'refs', refs: result.answer } } : problem(result)
@@ -246,21 +247,31 @@ const CHANGES_ON_PAGE = '200'
  * Without a ref to compare with, the page has the form and the versions that the host lists. If the host does not answer with a history now, for
  * example because the quota is spent, the page is shown without it.
  */
-async function loadChanges(client: ApiClient, address: string, { from, path, cursor }: PageRequest): Promise<LoadedView> {
-  if (from === undefined) {
-    const history = path !== undefined && isSkillPath(path) ? await client.get('history', address, { path }) : null
-    const commits = history?.ok && history.answer.status === 'ready' ? history.answer : null
-    return { status: 200, content: { kind: 'versions', history: commits } }
-  }
+async function loadChanges(client: ApiClient, address: Address, { from, path, cursor }: PageRequest): Promise<LoadedView> {
+  if (from === undefined) return { status: 200, content: { kind: 'versions', history: await loadHistory(client, address, path) } }
   const where =
     path !== undefined && isSkillPath(path)
       ? { skill: path, path: undefined, limit: undefined }
       : { skill: undefined, path: path || undefined, limit: CHANGES_ON_PAGE }
-  const result = await client.get('changes', address, { from, ...given({ ...where, cursor }) })
+  const result = await client.get('changes', formatAddress(address), { from, ...given({ ...where, cursor }) })
   if (!result.ok) return problem(result)
   const { answer, status } = result
   if (answer.status !== 'ready') return { status, content: stateContent(answer) }
   return { status, content: 'skill' in answer ? { kind: 'skill-changes', page: answer } : { kind: 'changes', page: answer } }
+}
+
+/**
+ * The commits that changed a skill, or what a folder lists. Of a folder only where a host tells the commits of many files at once: a host with
+ * accounts is asked about each, within its quota.
+ */
+async function loadHistory(client: ApiClient, address: Address, path: string | undefined): Promise<SkillHistory | null> {
+  const ofSkill = path !== undefined && isSkillPath(path)
+  const folder = path ? parseRepoPath(path) : address.path
+  if (!ofSkill && (address.host === ACCOUNT_HOST || folder === null)) return null
+  const history = ofSkill
+    ? await client.get('history', formatAddress(address), { path })
+    : await client.get('history', formatAddress(atPath(address, folder ?? ROOT)), {})
+  return history.ok && history.answer.status === 'ready' ? history.answer : null
 }
 
 /** Only the files endpoint answers the index state as an error; the page shows it as a state. */

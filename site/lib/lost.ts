@@ -1,6 +1,8 @@
 import { type Address, atPath, formatAddress, type OwnerName, parseAddress } from '#core/address.ts'
+import { isShortenedSha } from '#core/commit-sha.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
 import { baseNameOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
@@ -147,6 +149,12 @@ const NEAR_SKILLS = 3
 /** The name of a skill as words to search for. */
 export function wordsOfName(name: string): string {
   return name.replace(/[-_]/g, ' ')
+}
+
+/** What is said of a ref that does not exist. */
+export function noRefWords(missing: string, { words: { lost } }: Ui): string {
+  const said = fill(lost.noRef, { missing })
+  return isShortenedSha(missing) ? `${said} ${lost.wholeHash}` : said
 }
 
 /** The account, the repository, and the ref if the address has one. */

@@ -57,6 +57,31 @@ async function chooseRef(client: ApiClient, typed: TypedRepository): Promise<Pic
   return typed
 }
 
+/** Examples of what can be opened. @param local addresses of local repositories that everyone may open */
+export function examplesOf(hosts: readonly string[], local: readonly string[]): string[] {
+  const served = local.slice(0, LOCAL_EXAMPLES).map(address => address.slice(1))
+  return [
+    ...(served.length > 0 || !hosts.includes('local') ? served : ['local/acme/tools']),
+    ...(hosts.includes(ACCOUNT_HOST) ? OF_GITHUB : []),
+  ]
+}
+
+const OF_GITHUB = [
+  'acme/tools',
+  'gh/acme/tools@v1/skills',
+  'https://github.com/acme/tools/tree/main/skills',
+  'git@github.com:acme/tools.git',
+]
+const LOCAL_EXAMPLES = 2
+
+/** Codes of a text that does not name a repository. */
+const NAMES: ReadonlySet<string> = new Set([
+  'address.unknown_host',
+  'address.incomplete',
+  'address.invalid_owner',
+  'address.invalid_repository',
+])
+
 /** What is wrong with a text that is no address, as a sentence. */
 function unreadableWords(
   { code, message }: Extract<TypedAddress, { kind: 'unreadable' }>,
@@ -71,6 +96,7 @@ function unreadableWords(
   )
   if (text.trim() === '') return fill(say.empty, { starts })
   if (code === null) return hosts.includes(ACCOUNT_HOST) ? say.foreignOrGithub : say.foreign
+  if (NAMES.has(code) && /\s/.test(text.trim())) return fill(say.words, { starts })
   if (code === 'address.unknown_host' && !text.includes('/')) return fill(say.oneWord, { starts })
   const translated = words.errors[code]
   const where = code === 'address.unknown_host' ? `; ${fill(say.starts, { starts })}` : ''

@@ -85,6 +85,26 @@ test('a subject is withheld where the license permits a description only', async
   }
 })
 
+test('a folder tells the commits of what it lists, without what is withheld or only described', async () => {
+  const told = async (address: string) => {
+    const { path, commits, paths, truncated } = (await app.ask('history', address, {})) as SkillHistory
+    return { path, paths, truncated, subjects: commits.map(({ subject }) => subject) }
+  }
+  expect(await told('/local/acme/tools')).toEqual({
+    path: '',
+    paths: ['SKILLSET.md', 'a/SKILL.md', 'b/SKILL.md', 'shared.md'],
+    truncated: true,
+    subjects: ['rules', 'include', 'another skill', 'body', 'begin'],
+  })
+  expect(await told('/local/acme/tools/b')).toEqual({
+    path: 'b',
+    paths: ['b/SKILL.md'],
+    truncated: true,
+    subjects: ['another skill', 'begin'],
+  })
+  expect(await told('/local/acme/bare')).toEqual({ path: '', paths: [], truncated: true, subjects: [] })
+})
+
 test('nothing but the path of a skill inside the mount has a history', async () => {
   for (const [url, code] of [
     ['/local/acme/tools?path=a', 'skill.not_found'],

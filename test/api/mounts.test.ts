@@ -202,6 +202,13 @@ test('a repository without commits is not told only to check its ref', async () 
   expect(error.message).toMatch(/if it has none, the repository is still empty/)
 })
 
+test('a shortened hash is told that all 40 digits are needed', async () => {
+  const messageOf = async (ref: string) => (await app.get(`/api/v1/mounts/local/acme/handbook@${ref}`)).json.error.message
+  expect(await messageOf('0123456')).toMatch(/all 40 digits/)
+  expect(await messageOf('0123ABC'.padEnd(39, '0'))).toMatch(/all 40 digits/)
+  for (const ref of ['012345', '0123456g', '0'.repeat(40)]) expect(await messageOf(ref)).not.toMatch(/40 digits/)
+})
+
 test.for([
   ['/local/acme/nothing', 404, 'mount.repo_not_found'],
   ['/local/nobody/handbook', 404, 'mount.repo_not_found'],

@@ -85,7 +85,6 @@ test('only the parameters that are required are, and integers are described with
     'changes address',
     'changes from',
     'history address',
-    'history path',
     'refs address',
     'owners owner',
     'legal kind',

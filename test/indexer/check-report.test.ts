@@ -107,6 +107,19 @@ test('a folder inside a skill has the documents of a mount there', async () => {
   ])
 })
 
+test('a missing license is told of the folder that lacks it, and not where everything below has its own', async () => {
+  const MIT = 'license: MIT\n'
+  const licensed = {
+    'a/SKILL.md': skill('a', MIT),
+    'b/package.json': '{"license":"MIT"}\n',
+    'docs/SKILLSET.md': `---\n${MIT}---\n`,
+  }
+  expect(told(await check({ ...licensed, 'docs/guide.md': '# Guide\n' }))).toEqual([])
+  const lacking = await check({ 'more/one/SKILL.md': skill('one'), 'more/two/SKILL.md': skill('two') })
+  expect(told(lacking)[0]).toEqual(['folder.unlicensed', 'more', undefined, undefined])
+  expect(told(await check({ 'guide.md': '# Guide\n' }))[0]).toEqual(['folder.unlicensed', '', undefined, undefined])
+})
+
 test('links of skills that are only described are checked with --private, and the report says so', async () => {
   const files = { 'a/SKILL.md': skill('a', '', '[gone](gone.md)\n') }
   const described = await check(files)

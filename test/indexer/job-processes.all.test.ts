@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -274,6 +275,31 @@ test('a process warms up when it is told to, also after it was told to rest', as
   expect(process.isWarm).toBe(false)
   process.warmUp()
   await until(() => process.isWarm)
+})
+
+test('a process that warms up rests when a job comes, so that the job has the processors', async () => {
+  const file = join(await temporaryFolder(), 'told')
+  const env = { ...PREPARED, NODE_OPTIONS: `--import ${HOSTILE}?told=${encodeURIComponent(file)}` }
+  const { processes, blobs, states } = await openProcesses({ settings: { settledMilliseconds: 0 }, env })
+  onTestFinished(async () => {
+    await processes.close()
+    await states.close()
+    await blobs.close()
+  })
+  const pidsTold = async (type: string) => {
+    const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map(line => line.split(' '))
+    return lines.filter(([, one]) => one === type).map(([pid]) => pid)
+  }
+  const { signal } = new AbortController()
+  // The second one begins to warm up once the first one is warm.
+  await until(async () => {
+    await processes.ready(signal)
+    return (await pidsTold('warm-up')).length === 2
+  })
+  const [first, second] = await pidsTold('warm-up')
+  await processes.run(await jobOf('one'), { signal, onStage() {} })
+  expect(await pidsTold('run')).toEqual([first])
+  await until(async () => (await pidsTold('rest')).includes(second))
 })
 
 /** `null` when the process ended. */

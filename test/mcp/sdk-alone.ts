@@ -4,6 +4,7 @@ import { KeptResults } from '#api/mcp/kept-results.ts'
 import { createServer } from '#api/mcp/server.ts'
 import { createSkillSource } from '#api/mcp/skill-source.ts'
 import { ANONYMOUS } from '#api/people/viewer.ts'
+import { isSourceServed } from '#api/reading/file-page.ts'
 import { addressHandlers } from '#api/routes/address-endpoints.ts'
 import { parseAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
@@ -30,6 +31,7 @@ export async function answerOfSdk({ deps }: TestApp, path: string, { headers, pa
         maxBytes: TOOL_BYTES.default,
         kept: new KeptResults(),
         readAddress: text => parseAddress(text, ['local']),
+        isSourceServed: of => isSourceServed(deps, of),
         openSkills: of => createSkillSource(deps, of),
         toServiceError: thrown => (thrown instanceof ServiceError ? thrown : new ServiceError('service.internal')),
       },

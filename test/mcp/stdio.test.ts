@@ -63,6 +63,16 @@ describe('a working folder', () => {
     await client.close()
   })
 
+  test('is named as one, since git knows no commit of it', async () => {
+    const client = await connect([folder])
+    const { content, _meta } = await client.callTool({ name: 'browse_repo', arguments: {} })
+    const said = [textOf({ content }), client.getInstructions()]
+    for (const text of said) expect(text).toMatch(/a working folder with its files as they are now \(state [0-9a-f]{40},/)
+    expect(said.join('')).not.toContain('at commit')
+    expect(_meta?.['dev.mountglass/source']).toMatchObject({ workingFolder: true })
+    await client.close()
+  })
+
   test('is read by clients of older revisions, too', async () => {
     const client = new OldClient({ name: 'test', version: '1' })
     await client.connect(new OldTransport(transportOptions([folder])))
@@ -111,6 +121,33 @@ describe('the process', () => {
     const before = await readdir(folder)
     expect(await end([folder], '')).toEqual({ code: 0, out: '', err: '' })
     expect(await readdir(folder)).toEqual(before)
+  })
+
+  test('answers every request that it read before its input ended, the last line too', async () => {
+    const request = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+    const input = [
+      request(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'printf', version: '1' } }),
+      JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+      request(2, 'tools/call', { name: 'load_skill', arguments: { path: 'one/SKILL.md' } }),
+      request(3, 'tools/list', {}),
+      request(4, 'tools/call', { name: 'search_repo', arguments: { query: 'one' } }),
+    ].join('\n')
+    const { code, out, err } = await end([folder], input)
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const answers = out
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3, 4])
+    expect(answers.find(({ id }) => id === 4).result.structuredContent).toMatchObject({ status: 'ready' })
+  })
+
+  test('ends when it is told to, while its input stays open', async () => {
+    const child = spawn(process.execPath, [COMMAND, 'mcp', folder], { stdio: ['pipe', 'pipe', 'inherit'] })
+    child.stdin.write(ASKED)
+    await new Promise(resolve => child.stdout.once('data', resolve))
+    child.kill('SIGTERM')
+    expect(await new Promise(resolve => child.once('close', resolve))).toBe(0)
   })
 
   const ASKED = `${message('initialize').payload}\n`

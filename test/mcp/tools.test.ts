@@ -86,6 +86,9 @@ describe('a tool', () => {
 
   test('names no address of an original that this deployment withholds', async () => {
     const client = await connect(`${origin}/mcp${ADDRESS}`)
+    const closed = textOf(await client.callTool({ name: 'load_skill', arguments: { path: 'skills/closed/SKILL.md' } }))
+    expect(closed).toContain('withholds its text, too')
+    expect(closed).not.toContain('/raw/')
     const refused = await client.callTool({ name: 'read_repo_file', arguments: { path: 'skills/closed/SKILL.md' } })
     expect(textOf(refused)).toMatch(/^Error file\.not_served: .*withholds the original too[^\n]*\.$/)
     expect(refused.structuredContent).toMatchObject({ error: { sourceUrl: expect.stringContaining('/raw/') } })

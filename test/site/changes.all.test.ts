@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -104,7 +104,33 @@ test('before a ref is named, the page of a skill lists the commits that changed 
     'Commits, die diesen Skill geändert haben',
   )
   expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&format=markdown`)).html).toContain(`- since [${first}](`)
-  expect((await get(`${ADDRESS}?view=changes`)).html).not.toContain('Commits that changed this skill')
+})
+
+test('that of a repository lists the commits that changed what it lists, and says what to enter', async () => {
+  const tip = (await service.get('mounts', ADDRESS)).commit
+  const { html } = await get(`${ADDRESS}?view=changes`)
+  for (const words of ['Commits that changed what agents read here', 'all 40 digits']) expect(html).toContain(words)
+  expect(html).toContain(`href="${ADDRESS}?view=changes&amp;from=${first}" rel="nofollow">what changed since</a>`)
+  expect(html).toContain(`href="${ADDRESS}@${tip}?view=changes&amp;from=${first}" rel="nofollow">what it changed</a>`)
+  expect((await get(`${ADDRESS}?view=changes&format=markdown`)).html).toContain(`- since [${first}](`)
+  const folder = (await get(`${ADDRESS}?view=changes&path=b`)).html
+  const commits = [...folder.matchAll(/<code title="(\w+)"/g)].map(([, commit]) => commit)
+  expect(commits).toEqual([first])
+})
+
+test('a document that only got a license is not said to have another front matter', async () => {
+  const opened = await repositories.create('acme', 'opened')
+  const from = await opened.commit({ 'guide.md': '# Guide\n\nHow to begin.\n' })
+  await opened.commit({ LICENSE: await readFile(new URL('../../LICENSE', import.meta.url), 'utf8') })
+  await service.get('changes', '/local/acme/opened', { from })
+  const main = async (language: string) => {
+    const { html } = await get(`/local/acme/opened?view=changes&from=${from}&lang=${language}`)
+    return html.slice(html.indexOf('<main'))
+  }
+  const html = await main('en')
+  expect(html).toContain('>title or summary,</span>')
+  expect(html).not.toContain('front matter')
+  expect(await main('de')).toContain('>Titel oder Zusammenfassung,</span>')
 })
 
 test('Markdown has the same', async () => {

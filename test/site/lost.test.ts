@@ -137,6 +137,8 @@ test('a ref that nothing can be compared with is named, and is no part of the ad
   const { html } = await get(`${PAGE}@v1?view=changes&from=v0`)
   expect(textOf(html)).toContain('no branch, tag or commit v0.')
   expect(html).not.toContain('class="ref missing"')
+  const shortened = await get(`${PAGE}?view=changes&from=${COMMIT.slice(0, 12)}`, 'GET', { 'accept-language': 'de' })
+  expect(textOf(shortened.html)).toContain('alle 40 Ziffern')
 })
 
 test('a path that leads to nothing shows where it ends, its folder and names like it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
-import { openTarget } from '#site/lib/open-address.ts'
+import { examplesOf, openTarget } from '#site/lib/open-address.ts'
 import { ENGLISH } from '#site/words/ui.ts'
 import { answering, readyMount, refusal } from './support/answers.ts'
 
@@ -14,6 +14,13 @@ const open = (words: string) =>
   openTarget(client, words, { hosts: ['gh', 'local'], baseUrl: 'https://mountglass.example' }, ENGLISH)
 
 const SHA = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678'
+
+test('what can be pasted is shown by examples that open', async () => {
+  const examples = examplesOf(['gh', 'local'], ['/local/acme/one', '/local/acme/two', '/local/acme/three'])
+  expect(examples.slice(0, 3)).toEqual(['local/acme/one', 'local/acme/two', 'acme/tools'])
+  for (const text of examples) expect(await open(text), text).toHaveProperty('location')
+  expect(examplesOf(['local'], [])).toEqual(['local/acme/tools'])
+})
 
 describe('the address field', () => {
   test.each([
@@ -66,6 +73,8 @@ describe('the address field', () => {
     ['', 'Write an address'],
     ['   ', 'Write an address'],
     ['nonsense', 'it starts with gh/ or local/, then come an owner and a repository'],
+    ['foo bar baz', 'These words are no address. An address starts with gh/ or local/'],
+    ['foo bar/baz', 'without spaces'],
     ['local/acme', 'it needs /<host>/<owner>/<repository>'],
     ['https://github.com/', 'it needs /<host>/<owner>/<repository>'],
     ['gh/ac.me', 'it needs /<host>/<owner>/<repository>'],
@@ -74,7 +83,7 @@ describe('the address field', () => {
     ['//evil.example/x', 'Not an address'],
     ['local/acme/tools/%', 'percent-escape'],
     ['local/acme/tools/../x', '. or ..'],
-    ['local/acme/tools\r\nset-cookie: a=b', 'Not an address'],
+    ['local/acme/tools\r\nset-cookie: a=b', 'no address'],
   ])('says what is wrong with %j', async (words, part) => {
     expect(await open(words)).toEqual({ message: expect.stringContaining(part) })
   })

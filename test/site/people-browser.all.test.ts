@@ -125,13 +125,37 @@ test.runIf(hasBrowser).each([true, false])(
         expect(await page.textContent('#tokens')).toContain('The token is deleted')
         expect((await read(token)).status).toBe(401)
         expect((await call(token)).status).toBe(401)
-        await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+        await page.getByRole('main').getByRole('button', { name: 'Sign out', exact: true }).click()
         expect(new URL(page.url()).pathname).toBe('/')
         await page.goto(site.origin + CLOSED)
         expect(await page.content()).not.toContain('The closed')
       },
       { javaScriptEnabled },
     )
+  },
+)
+
+test.runIf(hasBrowser).each([320, 360])(
+  'on a screen of %i pixels the header takes two rows, whoever is signed in',
+  async width => {
+    const long = site.github.user('somebody-with-a-name-of-39-characters-x')
+    for (const user of [null, site.ada, long]) {
+      for (const locale of ['en', 'de']) {
+        await inContext(
+          async page => {
+            if (user !== null) site.github.world.browser = { user, approves: true }
+            await page.goto(user === null ? `${site.origin}/docs` : `${site.origin}/auth/sign-in?return=/account`)
+            const boxOf = async (selector: string) =>
+              (await page.locator(`.site-header ${selector}`).boundingBox()) ?? { y: -1, height: -1 }
+            const [brand, links, field] = [await boxOf('.brand'), await boxOf('.site-links'), await boxOf('.address-field')]
+            expect([user?.login, locale, links.y, links.height]).toEqual([user?.login, locale, brand.y, brand.height])
+            expect(field.y).toBeGreaterThanOrEqual(brand.y + brand.height)
+            expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+          },
+          { locale, viewport: { width, height: 640 } },
+        )
+      }
+    }
   },
 )
 
@@ -176,7 +200,7 @@ test.runIf(hasBrowser)('a page of another origin can send no form of any type, a
     }
     await page.goto(`${site.origin}/account`)
     expect(await page.textContent('#tokens')).not.toContain('stolen')
-    expect(await page.getByRole('button', { name: 'Sign out', exact: true }).count()).toBe(1)
+    expect(await page.getByRole('banner').getByRole('button', { name: 'Sign out', exact: true }).count()).toBe(1)
   })
 })
 

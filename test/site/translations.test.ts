@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ADVICE } from '#core/advice.ts'
-import { ServiceError } from '#core/errors.ts'
+import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
 import { WORDS } from '#site/words/words.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Answers, ERROR_CODES, type Question } from './support/answers.ts'
@@ -36,7 +36,7 @@ test.each(OTHERS)('%s has the values, links and code of every English sentence',
 })
 
 test.each(OTHERS)('%s has words for every error, and advice for every finding', language => {
-  expect(Object.keys(WORDS[language].errors).sort()).toEqual([...ERROR_CODES].sort())
+  expect(Object.keys(WORDS[language].errors).sort()).toEqual([...ERROR_CODES, ...Object.keys(CASE_MESSAGE)].sort())
   expect(Object.keys(WORDS[language].advice).sort()).toEqual(Object.keys(ADVICE).sort())
 })
 

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
 
 /**
  * What a job can do to its process, for repositories with such a name. Loaded by `NODE_OPTIONS=--import`, so that nothing of it lies in
- * the program itself.
+ * the program itself. With `?told=<file>` the process also writes there what it is told: its id and the type of each message, a line each.
  */
 
 const TRICKS: Record<string, () => void> = {
@@ -42,6 +43,9 @@ function hold(): void {
   process.removeAllListeners('message')
 }
 
+const told = new URL(import.meta.url).searchParams.get('told')
+
 if (process.argv[1]?.endsWith('job-main.ts')) {
+  if (told !== null) process.on('message', ({ type }: { type: string }) => appendFileSync(told, `${process.pid} ${type}\n`))
   process.on('message', (message: { job?: { repository: { name: string } } }) => TRICKS[message.job?.repository.name ?? '']?.())
 }

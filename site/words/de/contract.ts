@@ -1,15 +1,16 @@
 /** What the contract of the interface says of its routes and fields, by its English words. */
 export const CONTRACT: Readonly<Record<string, string>> = {
   'Overview of a repository, ref and folder': 'Übersicht eines Repositorys, Refs und Ordners',
-  'Commits that changed what a skill delivers': 'Commits, die geändert haben, was ein Skill ausliefert',
+  'Commits that changed what a skill delivers, or what a mount lists':
+    'Commits, die geändert haben, was ein Skill ausliefert oder eine Adresse aufführt',
   'Its first parent; `null` when the history begins here.': 'Sein erster Vorgänger; `null`, wo die Historie beginnt.',
   'First line of the message of the commit; `null` when the license of the skill permits a description only.':
     'Erste Zeile der Nachricht des Commits; `null`, wenn die Lizenz des Skills nur eine Beschreibung erlaubt.',
   'The latest first.': 'Der letzte zuerst.',
   'The delivered files whose commits are listed. A host may not tell those of all files cheaply.':
     'Die ausgelieferten Dateien, deren Commits aufgeführt sind. Ein Host sagt die Commits aller Dateien womöglich nicht ohne großen Aufwand.',
-  'Older commits, or commits of other files of the skill, may be missing.':
-    'Ältere Commits, oder Commits anderer Dateien des Skills, können fehlen.',
+  'Older commits, or commits of other files of the skill or the folder, may be missing.':
+    'Ältere Commits, oder Commits anderer Dateien des Skills oder des Ordners, können fehlen.',
   'Branches and tags of the repository': 'Branches und Tags des Repositorys',
   'In byte order of their names.': 'In der Byte-Reihenfolge ihrer Namen.',
   'The repository has more branches or more tags than are listed.':
@@ -84,6 +85,9 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'Index of the fragment in its file.': 'Nummer des Bruchstücks in seiner Datei, ab 0.',
   'A count of Unicode code points.': 'Eine Zahl von Unicode-Codepunkten.',
   'Exact canonical path of a `SKILL.md`.': 'Genauer kanonischer Pfad einer `SKILL.md`.',
+  'Exact canonical path of a `SKILL.md`. Default: what the mount lists.':
+    'Genauer kanonischer Pfad einer `SKILL.md`. Vorgabe: was die Adresse aufführt.',
+  'The `SKILL.md`, or the mounted folder.': 'Die `SKILL.md`, oder der Ordner der Adresse.',
   'One text file, page by page': 'Eine Textdatei, Seite für Seite',
   '`null` on the last page.': '`null` auf der letzten Seite.',
   'Bytes of the whole file.': 'Byte der ganzen Datei.',

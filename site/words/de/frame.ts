@@ -76,11 +76,14 @@ export const FRAME: typeof EN_FRAME = {
     foreignOrGithub: 'Nur Adressen dieser Installation und von github.com lassen sich öffnen.',
     noAddress: 'Keine Adresse: {message}.',
     starts: 'eine Adresse beginnt mit {starts}',
+    words:
+      'Diese Wörter sind keine Adresse. Eine Adresse beginnt mit {starts}, dann folgen ein Konto und ein Repository, ohne Leerzeichen.',
     oneWord: 'Eine Adresse hat mehr als ein Wort: Sie beginnt mit {starts}, dann folgen ein Konto und ein Repository.',
     wrong: 'Nicht verstanden',
     meant: 'Vielleicht meinten Sie',
     account: '[das Konto {login}](account) des Git-Hosts',
     kinds: 'Was sich öffnen lässt',
+    examples: 'Zum Beispiel:',
   },
   notFound: {
     title: 'Seite nicht gefunden',
@@ -173,7 +176,7 @@ export const FRAME: typeof EN_FRAME = {
     noAccount: 'Beim Git-Host gibt es kein Konto {missing}.',
     noRef: 'Dieses Repository hat keinen Branch, kein Tag und keinen Commit {missing}.',
     inFolder: '{missing} gibt es in {folder} nicht.',
-    wholeHash: 'Einen Commit nennen alle 40 Ziffern seines Hashes.',
+    wholeHash: 'Ist es der Anfang eines Commit-Hashes, geben Sie alle 40 Ziffern an.',
     near: 'Ähnliche Namen:',
     allRefs: 'Alle Branches und Tags des Repositorys',
     find: 'Skills mit diesen Wörtern suchen',

@@ -230,6 +230,7 @@ export const VIEWS = {
     refForm: 'branch, tag or commit',
     defaultBranch: 'default branch',
     compare: 'Compare',
+    enter: 'From is the older side: a branch, a tag, or all 40 digits of a commit hash.',
     same: 'Agents read the same at both commits.',
     skills: 'Skills',
     documents: 'Documents',
@@ -247,6 +248,8 @@ export const VIEWS = {
       serving: 'delivery',
       exclusions: 'exclusions',
     },
+    /** Of a document, whose title and summary may come from its text, and change with what may be copied. */
+    listing: 'title or summary',
     texts: { rules: 'rule', body: 'skill', includes: 'included file' },
     changesSkills: 'changes {skills}',
     tokens: 'tokens: {tokens}',
@@ -257,9 +260,10 @@ export const VIEWS = {
     sinceSkill: 'Compare this skill with another commit',
     sinceVersion: 'Changes since a version',
     commits: 'Commits that changed this skill',
+    commitsHere: 'Commits that changed what agents read here',
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
-    commitsOf: 'There may be more: these are the latest commits of {count} of its files.',
+    commitsOf: 'There may be more: these are the latest commits of {count} files.',
     facts: {
       hidden: 'new hidden characters: {codePoint} ×{count} in {path}',
       host: 'new host in links: {host}, in {path}',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ADVICE } from '#core/advice.ts'
-import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
+import { CASE_MESSAGE, ERROR_STATUS, ServiceError } from '#core/errors.ts'
 import { DE } from '#core/words/de.ts'
 import { EN } from '#core/words/en.ts'
 import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
@@ -36,7 +36,10 @@ test('both languages have the same sentences with the same places for values, an
 
 test('what to do about a finding, and what the code of an error says, is there in German, too', () => {
   expect(Object.keys(ADVICE).filter(code => !Object.hasOwn(DE.advice, code))).toEqual([])
-  expect(Object.keys(DE.errors).sort()).toEqual(Object.keys(ERROR_STATUS).sort())
+  const keys = [...Object.keys(ERROR_STATUS), ...Object.keys(CASE_MESSAGE)]
+  expect(Object.keys(DE.errors).sort()).toEqual(keys.sort())
+  for (const [key, message] of Object.entries(CASE_MESSAGE))
+    expect(messageIn({ code: key.split(':')[0], message }, GERMAN)).toBe(DE.errors[key])
 })
 
 test.each([
