@@ -21,6 +21,8 @@ const IDLE_MILLISECONDS = 60_000
 const KEPT = 2
 /** By then a visitor who opened a repository has their first answers. A deployment with new repositories all day is seldom idle for longer. */
 const SETTLED_MILLISECONDS = 1_000
+/** Repositories whose last job was long are remembered up to this number. */
+const LONG_REPOSITORIES = 1_000
 /** A process that holds more of its memory limit after a job is ended. */
 const LARGE_SHARE = 1 / 2
 
@@ -36,6 +38,8 @@ class JobProcesses implements JobRunner {
   readonly #settings: JobProcessesSettings
   readonly #log: IndexerLog
   readonly #all = new Set<JobProcess>()
+  /** Ids of repositories whose last job was long, the newest last. */
+  readonly #long = new Set<string>()
   /** The last used one comes last. */
   readonly #idle: { process: JobProcess; since: number }[] = []
   /** The start of a process that no job waits for. */
@@ -57,7 +61,7 @@ class JobProcesses implements JobRunner {
   }
 
   async run(job: IndexJob, options: RunOptions): Promise<JobEnd> {
-    const idle = this.#takeIdle()
+    const idle = this.#takeIdle(job)
     for (const { process } of this.#idle) process.rest()
     if (idle) {
       const { end, mayRetry } = await this.#runIn(idle, job, options)
@@ -66,10 +70,25 @@ class JobProcesses implements JobRunner {
     return (await this.#runIn(await this.#start(options.signal), job, options)).end
   }
 
-  /** The last used one that does not yield to other jobs, or else one that does. */
-  #takeIdle(): JobProcess | null {
-    const index = this.#idle.findLastIndex(({ process }) => !process.isSlow)
+  /**
+   * The last used one that does not yield to other jobs, or else one that does. For a job that is expected to be long, one that yields, or else the one
+   * whose last use is longest ago: the others are warmer.
+   */
+  #takeIdle(job: IndexJob): JobProcess | null {
+    const slow = this.#idle.findIndex(({ process }) => process.isSlow)
+    const index = this.#isExpectedLong(job) ? Math.max(0, slow) : this.#idle.findLastIndex(({ process }) => !process.isSlow)
     return this.#idle.splice(index, 1)[0]?.process ?? null
+  }
+
+  #isExpectedLong({ repository }: IndexJob): boolean {
+    return this.#long.has(repository.id)
+  }
+
+  #noteLength({ repository }: IndexJob, isLong: boolean): void {
+    this.#long.delete(repository.id)
+    if (isLong) this.#long.add(repository.id)
+    const [oldest] = this.#long
+    if (this.#long.size > LONG_REPOSITORIES && oldest !== undefined) this.#long.delete(oldest)
   }
 
   async close(): Promise<void> {
@@ -96,7 +115,9 @@ class JobProcesses implements JobRunner {
   }
 
   async #runIn(process: JobProcess, job: IndexJob, options: RunOptions): Promise<ProcessedJob> {
+    if (this.#isExpectedLong(job)) process.yieldToJobs()
     const processed = await process.run(job, options)
+    this.#noteLength(job, processed.isLong)
     this.#keep(process)
     return processed
   }

@@ -255,6 +255,30 @@ test('a job that turns out to be long yields to others, and its process is repla
   await until(async () => (await alive()) === 2)
 })
 
+test('the next job of a repository whose last one was long yields from its start, and leaves a process that does not to others', async () => {
+  const { processes, blobs, states, log } = await openProcesses({})
+  onTestFinished(async () => {
+    await processes.close()
+    await states.close()
+    await blobs.close()
+  })
+  const { signal } = new AbortController()
+  const run = async (name: string) => {
+    await processes.ready(signal)
+    return processes.run(await jobOf(name), { signal, onStage: () => {} })
+  }
+  const yielding = () => {
+    const started = log.filter(({ message }) => message === 'job process ready').map(({ process }) => Number(process))
+    return started.map(pid => priorityOf(pid) === Math.max(getPriority(), YIELDING_NICENESS))
+  }
+  const beside = processes.ready(signal).then(() => run('dawdles'))
+  await until(() => yielding().length === 1)
+  await Promise.all([beside, run('one')])
+  expect(yielding().sort()).toEqual([false, true])
+  await run('dawdles')
+  expect(yielding().sort()).toEqual([false, true])
+})
+
 test('a process that holds much after its job is replaced', async () => {
   // More than half of this is held by any process.
   const { queue, log } = await openWorker({ settings: { memoryMegabytes: 192 } })
