@@ -21,8 +21,12 @@ export interface JobProcess {
   readonly residentBytes: number
   /** It yields to other jobs, since a job of it was long or was expected to be: only an administrator could raise its priority again. */
   readonly isSlow: boolean
+  /** It has begun a job. */
+  readonly isUsed: boolean
   /** It has run a small sample of a job, and keeps what the next one needs. */
   readonly isWarm: boolean
+  /** Resolves once it is warm. */
+  readonly warmed: Promise<void>
   run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
   /** Makes it yield to other jobs before its job turns out to be long. */
   yieldToJobs(): void
@@ -118,7 +122,10 @@ class RunningProcess implements JobProcess {
   readonly ended: Promise<ProcessEnd>
   isAlive = true
   isSlow = false
+  isUsed = false
   isWarm = false
+  readonly #warmed = Promise.withResolvers<void>()
+  readonly warmed = this.#warmed.promise
   #isWarming = false
   residentBytes = 0
   readonly #child: ChildProcess
@@ -141,8 +148,10 @@ class RunningProcess implements JobProcess {
       this.#child.on('message', (message: FromJobProcess) => {
         if (message.type === 'begun') this.#folder = message.folder
         else if (message.type === 'ready') resolve()
-        else if (message.type === 'warm') this.isWarm = true
-        else if (message.type === 'recorded') {
+        else if (message.type === 'warm') {
+          this.isWarm = true
+          this.#warmed.resolve()
+        } else if (message.type === 'recorded') {
           for (const [name, labels, value] of message.records) settings.metrics.record(name, labels as never, value)
         } else if (message.type === 'fell-back') this.#fallbacks.note(message.kind, unpackError(message.cause))
         else this.#onMessage(message)
@@ -162,6 +171,7 @@ class RunningProcess implements JobProcess {
   async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<ProcessedJob> {
     const access = (await this.#settings.accessTo?.(job.repository)) ?? null
     if (signal.aborted) return { end: { status: 'stopped' }, isLong: false, mayRetry: false }
+    this.isUsed = true
     this.#isWarming = false
     let isStarted = false
     const jobEnd = new Promise<JobEnd>(resolve => {

@@ -53,11 +53,18 @@ class JobProcesses implements JobRunner {
 
   async ready(signal: AbortSignal): Promise<void> {
     this.#endIdle()
+    if (this.#idle.length === 0) await this.#starting
     if (this.#idle.length === 0) this.#keep(await this.#start(signal))
     else if (this.#isSettled) {
       if (this.#needsAnother()) this.#starting = this.#startAnother(signal)
-      else this.#idle.findLast(({ process }) => !process.isWarm)?.process.warmUp()
+      else this.#coldest()?.warmUp()
     }
+  }
+
+  /** The one that will be used first of those that ran no job, or else of all; `null` when all are warm. */
+  #coldest(): JobProcess | null {
+    const cold = this.#idle.map(({ process }) => process).filter(process => !process.isWarm)
+    return cold.findLast(process => !process.isUsed) ?? cold.at(-1) ?? null
   }
 
   async run(job: IndexJob, options: RunOptions): Promise<JobEnd> {
@@ -102,6 +109,7 @@ class JobProcesses implements JobRunner {
     this.#all.add(started)
     this.#log.info({ process: started.pid, milliseconds: Math.round(performance.now() - startedAt) }, 'job process ready')
     void started.ended.then(end => this.#forget(started, end))
+    void started.warmed.then(() => this.#log.info({ process: started.pid }, 'job process warm'))
     return started
   }
 
@@ -153,13 +161,13 @@ class JobProcesses implements JobRunner {
     return this.#idle.filter(({ process }) => !process.isSlow).length < this.#kept
   }
 
-  /** The worker does not wait for it: a job that comes meanwhile has a process. */
+  /** The worker does not wait for it: a job that comes meanwhile has a process, a long one that which is replaced. */
   async #startAnother(signal: AbortSignal): Promise<void> {
-    const slow = this.#idle.findIndex(({ process }) => process.isSlow)
-    if (this.#idle.length >= KEPT) void this.#idle.splice(slow, 1)[0]?.process.end('slow')
     try {
       // First: those that ran jobs are warm, and are used before it.
       this.#idle.unshift({ process: await this.#start(signal), since: performance.now() })
+      const slow = this.#idle.findIndex(({ process }) => process.isSlow)
+      if (slow >= 0 && this.#idle.length > this.#kept) void this.#idle.splice(slow, 1)[0]?.process.end('slow')
     } catch (error) {
       if (!signal.aborted) this.#log.warn({ err: error }, 'cannot start a spare job process')
     }
