@@ -82,8 +82,9 @@ class JobProcesses implements JobRunner {
    * whose last use is longest ago: the others are warmer.
    */
   #takeIdle(job: IndexJob): JobProcess | null {
-    const slow = this.#idle.findIndex(({ process }) => process.isSlow)
-    const index = this.#isExpectedLong(job) ? Math.max(0, slow) : this.#idle.findLastIndex(({ process }) => !process.isSlow)
+    const index = this.#isExpectedLong(job)
+      ? Math.max(0, this.#firstSlow)
+      : this.#idle.findLastIndex(({ process }) => !process.isSlow)
     return this.#idle.splice(index, 1)[0]?.process ?? null
   }
 
@@ -143,8 +144,16 @@ class JobProcesses implements JobRunner {
   #endIdle(): void {
     const { idleMilliseconds = IDLE_MILLISECONDS } = this.#settings
     const idle = this.#idle
-    while (idle.length > this.#kept && performance.now() - (idle[0]?.since ?? 0) > idleMilliseconds)
-      void idle.shift()?.process.end('idle')
+    while (idle.length > this.#kept) {
+      const next = Math.max(0, this.#firstSlow)
+      if (performance.now() - (idle[next]?.since ?? 0) <= idleMilliseconds) return
+      void idle.splice(next, 1)[0]?.process.end('idle')
+    }
+  }
+
+  /** Where the first idle process is that yields; -1 when there is none. */
+  get #firstSlow(): number {
+    return this.#idle.findIndex(({ process }) => process.isSlow)
   }
 
   /** No job runs, and none has for a while: its visitors need the processors. */
@@ -166,7 +175,7 @@ class JobProcesses implements JobRunner {
     try {
       // First: those that ran jobs are warm, and are used before it.
       this.#idle.unshift({ process: await this.#start(signal), since: performance.now() })
-      const slow = this.#idle.findIndex(({ process }) => process.isSlow)
+      const slow = this.#firstSlow
       if (slow >= 0 && this.#idle.length > this.#kept) void this.#idle.splice(slow, 1)[0]?.process.end('slow')
     } catch (error) {
       if (!signal.aborted) this.#log.warn({ err: error }, 'cannot start a spare job process')

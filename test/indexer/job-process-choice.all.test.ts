@@ -63,3 +63,14 @@ test('the next job of a repository whose last one was long yields from its start
   await run(processes, 'dawdles')
   expect(started().map(yields)).toEqual([true, false])
 })
+
+test('of the processes that are not kept, one that yields is ended first', async () => {
+  const { processes, started, logged } = await openProcesses({ settings: { concurrency: 1, idleMilliseconds: 0 } })
+  const long = run(processes, 'dawdles')
+  await until(() => started().some(yields))
+  await run(processes, 'one')
+  await long
+  await processes.ready(signal)
+  await until(() => logged('job process ended').length === 1)
+  expect(logged('job process ended')).toEqual(started().slice(0, 1))
+})
