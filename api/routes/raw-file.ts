@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
+import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { ServiceError } from '#core/errors.ts'
 import { RawFileError } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
@@ -22,9 +23,13 @@ const BUSY_RETRY_SECONDS = 5
  *
  * A file above 1 MiB is compared with its id while it is sent. If it is damaged, the connection ends before the last bytes, so its
  * ETag is weak: no client joins such a part with a later answer.
+ *
+ * Requests begin one a turn of the event loop, and so does whatever they do next: they come in bursts, and answers of the other routes
+ * come in between. Decision 0081.
  */
 export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
+    await ownTurn()
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')

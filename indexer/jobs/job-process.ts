@@ -19,11 +19,17 @@ export interface JobProcess {
   readonly isAlive: boolean
   /** The last measured resident memory, without child processes. */
   readonly residentBytes: number
-  /** It ran a long job, since when it yields to other jobs: only an administrator could raise its priority again. */
+  /** It yields to other jobs, since a job of it was long or was expected to be: only an administrator could raise its priority again. */
   readonly isSlow: boolean
+  /** It has begun a job. */
+  readonly isUsed: boolean
   /** It has run a small sample of a job, and keeps what the next one needs. */
   readonly isWarm: boolean
+  /** Resolves once it is warm. */
+  readonly warmed: Promise<void>
   run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
+  /** Makes it yield to other jobs before its job turns out to be long. */
+  yieldToJobs(): void
   /** Begins to warm up, or begins again, until it is told to `rest` or to run a job. */
   warmUp(): void
   /** Leaves the processors to a job of another process. */
@@ -36,6 +42,8 @@ export interface JobProcess {
 
 export interface ProcessedJob {
   end: JobEnd
+  /** It took more processor time than `LONG_JOB_SECONDS`. */
+  isLong: boolean
   /** The process died before any message about the job: it may have been dead already, so another process may retry. */
   mayRetry: boolean
 }
@@ -114,7 +122,10 @@ class RunningProcess implements JobProcess {
   readonly ended: Promise<ProcessEnd>
   isAlive = true
   isSlow = false
+  isUsed = false
   isWarm = false
+  readonly #warmed = Promise.withResolvers<void>()
+  readonly warmed = this.#warmed.promise
   #isWarming = false
   residentBytes = 0
   readonly #child: ChildProcess
@@ -137,8 +148,10 @@ class RunningProcess implements JobProcess {
       this.#child.on('message', (message: FromJobProcess) => {
         if (message.type === 'begun') this.#folder = message.folder
         else if (message.type === 'ready') resolve()
-        else if (message.type === 'warm') this.isWarm = true
-        else if (message.type === 'recorded') {
+        else if (message.type === 'warm') {
+          this.isWarm = true
+          this.#warmed.resolve()
+        } else if (message.type === 'recorded') {
           for (const [name, labels, value] of message.records) settings.metrics.record(name, labels as never, value)
         } else if (message.type === 'fell-back') this.#fallbacks.note(message.kind, unpackError(message.cause))
         else this.#onMessage(message)
@@ -157,7 +170,8 @@ class RunningProcess implements JobProcess {
 
   async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<ProcessedJob> {
     const access = (await this.#settings.accessTo?.(job.repository)) ?? null
-    if (signal.aborted) return { end: { status: 'stopped' }, mayRetry: false }
+    if (signal.aborted) return { end: { status: 'stopped' }, isLong: false, mayRetry: false }
+    this.isUsed = true
     this.#isWarming = false
     let isStarted = false
     const jobEnd = new Promise<JobEnd>(resolve => {
@@ -170,13 +184,20 @@ class RunningProcess implements JobProcess {
     const isOver = new AbortController()
     void this.#watchTime(isOver.signal)
     void this.#watchMemory(isOver.signal)
-    void this.#watchLength(isOver.signal)
+    const watchedLength = this.#watchLength(isOver.signal)
     void this.#watchStop(signal, isOver.signal)
     this.#send({ type: 'run', job, access, handover: this.#settings.handover() })
     const end = await Promise.race([jobEnd, this.ended.then(ended => endOfJob(ended, signal.aborted))])
     isOver.abort()
     this.#onMessage = () => {}
-    return { end, mayRetry: end.status === 'crashed' && this.#reason === 'died' && !isStarted }
+    const mayRetry = end.status === 'crashed' && this.#reason === 'died' && !isStarted
+    return { end, isLong: await watchedLength, mayRetry }
+  }
+
+  yieldToJobs(): void {
+    if (this.isSlow) return
+    this.#yield(YIELDING_NICENESS)
+    this.isSlow = true
   }
 
   warmUp(): void {
@@ -231,14 +252,16 @@ class RunningProcess implements JobProcess {
     }
   }
 
-  async #watchLength(isOver: AbortSignal): Promise<void> {
+  /** Whether the job turned out to be long before it was over. */
+  async #watchLength(isOver: AbortSignal): Promise<boolean> {
     const before = await readProcessorSeconds(this.pid)
-    while (!this.isSlow && (await passed(LOOK_MILLISECONDS, isOver))) {
+    while (await passed(LOOK_MILLISECONDS, isOver)) {
       const used = (await readProcessorSeconds(this.pid)) - before
       if (used <= LONG_JOB_SECONDS || isOver.aborted) continue
-      this.#yield(YIELDING_NICENESS)
-      this.isSlow = true
+      this.yieldToJobs()
+      return true
     }
+    return false
   }
 
   async #watchStop(signal: AbortSignal, isOver: AbortSignal): Promise<void> {

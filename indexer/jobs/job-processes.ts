@@ -21,6 +21,8 @@ const IDLE_MILLISECONDS = 60_000
 const KEPT = 2
 /** By then a visitor who opened a repository has their first answers. A deployment with new repositories all day is seldom idle for longer. */
 const SETTLED_MILLISECONDS = 1_000
+/** Repositories whose last job was long are remembered up to this number. */
+const LONG_REPOSITORIES = 1_000
 /** A process that holds more of its memory limit after a job is ended. */
 const LARGE_SHARE = 1 / 2
 
@@ -36,6 +38,8 @@ class JobProcesses implements JobRunner {
   readonly #settings: JobProcessesSettings
   readonly #log: IndexerLog
   readonly #all = new Set<JobProcess>()
+  /** Ids of repositories whose last job was long, the newest last. */
+  readonly #long = new Set<string>()
   /** The last used one comes last. */
   readonly #idle: { process: JobProcess; since: number }[] = []
   /** The start of a process that no job waits for. */
@@ -49,15 +53,22 @@ class JobProcesses implements JobRunner {
 
   async ready(signal: AbortSignal): Promise<void> {
     this.#endIdle()
+    if (this.#idle.length === 0) await this.#starting
     if (this.#idle.length === 0) this.#keep(await this.#start(signal))
     else if (this.#isSettled) {
       if (this.#needsAnother()) this.#starting = this.#startAnother(signal)
-      else this.#idle.findLast(({ process }) => !process.isWarm)?.process.warmUp()
+      else this.#coldest()?.warmUp()
     }
   }
 
+  /** The one that will be used first of those that ran no job, or else of all; `null` when all are warm. */
+  #coldest(): JobProcess | null {
+    const cold = this.#idle.map(({ process }) => process).filter(process => !process.isWarm)
+    return cold.findLast(process => !process.isUsed) ?? cold.at(-1) ?? null
+  }
+
   async run(job: IndexJob, options: RunOptions): Promise<JobEnd> {
-    const idle = this.#takeIdle()
+    const idle = this.#takeIdle(job)
     for (const { process } of this.#idle) process.rest()
     if (idle) {
       const { end, mayRetry } = await this.#runIn(idle, job, options)
@@ -66,10 +77,26 @@ class JobProcesses implements JobRunner {
     return (await this.#runIn(await this.#start(options.signal), job, options)).end
   }
 
-  /** The last used one that does not yield to other jobs, or else one that does. */
-  #takeIdle(): JobProcess | null {
-    const index = this.#idle.findLastIndex(({ process }) => !process.isSlow)
+  /**
+   * The last used one that does not yield to other jobs, or else one that does. For a job that is expected to be long, one that yields, or else the one
+   * whose last use is longest ago: the others are warmer.
+   */
+  #takeIdle(job: IndexJob): JobProcess | null {
+    const index = this.#isExpectedLong(job)
+      ? Math.max(0, this.#firstSlow)
+      : this.#idle.findLastIndex(({ process }) => !process.isSlow)
     return this.#idle.splice(index, 1)[0]?.process ?? null
+  }
+
+  #isExpectedLong({ repository }: IndexJob): boolean {
+    return this.#long.has(repository.id)
+  }
+
+  #noteLength({ repository }: IndexJob, isLong: boolean): void {
+    this.#long.delete(repository.id)
+    if (isLong) this.#long.add(repository.id)
+    const [oldest] = this.#long
+    if (this.#long.size > LONG_REPOSITORIES && oldest !== undefined) this.#long.delete(oldest)
   }
 
   async close(): Promise<void> {
@@ -83,6 +110,7 @@ class JobProcesses implements JobRunner {
     this.#all.add(started)
     this.#log.info({ process: started.pid, milliseconds: Math.round(performance.now() - startedAt) }, 'job process ready')
     void started.ended.then(end => this.#forget(started, end))
+    void started.warmed.then(() => this.#log.info({ process: started.pid }, 'job process warm'))
     return started
   }
 
@@ -96,7 +124,9 @@ class JobProcesses implements JobRunner {
   }
 
   async #runIn(process: JobProcess, job: IndexJob, options: RunOptions): Promise<ProcessedJob> {
+    if (this.#isExpectedLong(job)) process.yieldToJobs()
     const processed = await process.run(job, options)
+    this.#noteLength(job, processed.isLong)
     this.#keep(process)
     return processed
   }
@@ -114,8 +144,16 @@ class JobProcesses implements JobRunner {
   #endIdle(): void {
     const { idleMilliseconds = IDLE_MILLISECONDS } = this.#settings
     const idle = this.#idle
-    while (idle.length > this.#kept && performance.now() - (idle[0]?.since ?? 0) > idleMilliseconds)
-      void idle.shift()?.process.end('idle')
+    while (idle.length > this.#kept) {
+      const next = Math.max(0, this.#firstSlow)
+      if (performance.now() - (idle[next]?.since ?? 0) <= idleMilliseconds) return
+      void idle.splice(next, 1)[0]?.process.end('idle')
+    }
+  }
+
+  /** Where the first idle process is that yields; -1 when there is none. */
+  get #firstSlow(): number {
+    return this.#idle.findIndex(({ process }) => process.isSlow)
   }
 
   /** No job runs, and none has for a while: its visitors need the processors. */
@@ -132,13 +170,13 @@ class JobProcesses implements JobRunner {
     return this.#idle.filter(({ process }) => !process.isSlow).length < this.#kept
   }
 
-  /** The worker does not wait for it: a job that comes meanwhile has a process. */
+  /** The worker does not wait for it: a job that comes meanwhile has a process, a long one that which is replaced. */
   async #startAnother(signal: AbortSignal): Promise<void> {
-    const slow = this.#idle.findIndex(({ process }) => process.isSlow)
-    if (this.#idle.length >= KEPT) void this.#idle.splice(slow, 1)[0]?.process.end('slow')
     try {
       // First: those that ran jobs are warm, and are used before it.
       this.#idle.unshift({ process: await this.#start(signal), since: performance.now() })
+      const slow = this.#firstSlow
+      if (slow >= 0 && this.#idle.length > this.#kept) void this.#idle.splice(slow, 1)[0]?.process.end('slow')
     } catch (error) {
       if (!signal.aborted) this.#log.warn({ err: error }, 'cannot start a spare job process')
     }

@@ -1,3 +1,4 @@
+import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { type ByteRange, RawFileError } from '#core/ports/raw-file.ts'
 import { createObjectHash } from './object-batch.ts'
 import { type GitOptions, type GitProcess, startGit } from './process.ts'
@@ -77,6 +78,8 @@ async function* readPieces({ openView, signal }: BlobStreamOptions, blob: Blob, 
   if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
   let git: GitProcess | null = null
   try {
+    await ownTurn()
+    signal.throwIfAborted()
     git = startGit(['cat-file', 'blob', blob.oid], { ...LIMITS, gitDir: view.gitDir, signal })
     git.input.end()
     yield* verify(git, blob, range)
@@ -91,6 +94,7 @@ async function* verify(git: GitProcess, { oid, sizeBytes }: Blob, range: ByteRan
   let at = 0
   let held: Uint8Array | null = null
   for await (const chunk of git.output as AsyncIterable<Buffer>) {
+    await ownTurn()
     hash.update(chunk)
     const piece = chunk.subarray(Math.max(0, range.firstByte - at), Math.max(0, range.lastByte + 1 - at))
     at += chunk.length

@@ -1,6 +1,7 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
+import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { createShares, type ShareHolder } from '#core/concurrency/shares.ts'
 import { type ByteRange, type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
@@ -97,6 +98,7 @@ class BoundedRawFiles implements RawFiles {
     searching.throwIfAborted()
     const asked = { key: repository, openView, signal: searching }
     return this.#readers.use(asked, async batch => {
+      await ownTurn() // the first question may start git
       const oid = await findBlob(batch, commit, path)
       return oid === null ? null : await readSmall(batch, oid)
     })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseRange } from '#api/http/send-file.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { countTurns } from '#test/support/turn-counter.ts'
 import { MIT, skillText } from './support/texts.ts'
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0x00])
@@ -124,4 +125,16 @@ test('the address that the interface gives for a file leads to its bytes', async
   expect(refused.json.error.code).toBe('file.too_large')
   const { pathname } = new URL(refused.json.error.sourceUrl)
   expect((await app.get(pathname)).body).toHaveLength(2 * 1024 * 1024)
+})
+
+test('of requests that come at once, one begins in a turn of the event loop', async () => {
+  const turns = countTurns()
+  const ended = Array.from({ length: 5 }, async () => {
+    const { statusCode } = await app.app.inject('/git/local/acme/handbook/nothing')
+    return { statusCode, turn: turns.turn() }
+  })
+  const answers = await Promise.all(ended)
+  turns.stop()
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([404, 404, 404, 404, 404])
+  expect(new Set(answers.map(({ turn }) => turn)).size).toBe(answers.length)
 })

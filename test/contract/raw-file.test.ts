@@ -4,6 +4,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { FORGED_KINDS, forgeObject, storeForgedPack } from '#test/support/forged-packs.ts'
 import type { TestRepository } from '#test/support/repository.ts'
+import { mostStartsATurn } from '#test/support/turn-counter.ts'
 import { describeAt } from './git-host-asking.ts'
 import { BASE_URL, openLocalHostScene, TEST_READER } from './git-host-local-scene.ts'
 
@@ -95,6 +96,15 @@ describe('a raw file', () => {
     await moved.git('repack', '-adq')
     expect(await rawText(await describeAt(host, moved), second, 'a.md')).toBe('after')
     expect(await rawText(await describeAt(host, moved), first, 'a.md')).toBe('before')
+  })
+
+  test('is looked for by one git that starts in a turn of the event loop, however many readers come at once', async () => {
+    const asked = await create()
+    const at = await asked.commit({ 'a.md': 'a' })
+    const place = await describeAt(host, asked)
+    const paths = ['a.md', 'nope', 'a.md', 'nope']
+    const read = () => Promise.all(paths.map(path => rawText(place, at, path)))
+    expect(await mostStartsATurn(async () => expect(await read()).toEqual(['a', null, 'a', null]))).toBe(1)
   })
 
   test('has its address at this service', () => {
