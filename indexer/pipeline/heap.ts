@@ -7,11 +7,7 @@ import { setFlagsFromString } from 'node:v8'
  */
 export function heapArguments(megabytes: number): string[] {
   const uncollected = Math.min(UNCOLLECTED_MEGABYTES, Math.round(megabytes / 4))
-  return [
-    `--max-old-space-size=${megabytes}`,
-    `--max-semi-space-size=${YOUNG_MEGABYTES}`,
-    `--initial-heap-size=${uncollected}`,
-  ]
+  return [`--max-old-space-size=${megabytes}`, `--max-semi-space-size=${YOUNG_MEGABYTES}`, `--initial-heap-size=${uncollected}`]
 }
 
 const YOUNG_MEGABYTES = 8

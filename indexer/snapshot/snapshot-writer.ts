@@ -60,12 +60,16 @@ export interface WrittenSnapshot {
   bytes: number
 }
 
-/** @param reused parts of an earlier snapshot; `null`: everything is stored */
+/**
+ * @param reused parts of an earlier snapshot; `null`: everything is stored
+ * @param gzip compresses members, with the bytes of `gzipMember`
+ */
 export function createSnapshotWriter(
   blobs: Pick<BlobStore, 'create'>,
   repository: HostRepository,
   commit: CommitSha,
   reused: ReusedParts | null = null,
+  gzip: (bytes: Uint8Array) => Promise<Uint8Array> = gzipMember,
 ): PackWriter {
   const created = new CreatedObjects(blobs)
   const packs = new PackSeries(created, repository, reused?.packs ?? [])
@@ -75,8 +79,15 @@ export function createSnapshotWriter(
   const inOrder = createSerialQueue()
 
   // Members are compressed concurrently and placed in the order of the calls.
+  function compress(bytes: Uint8Array): Promise<Uint8Array> {
+    const compressed = gzip(bytes)
+    // Awaited in its turn, which never comes if an earlier member fails.
+    compressed.catch(() => {})
+    return compressed
+  }
+
   function addMember(bytes: Uint8Array): Promise<Location> {
-    const compressed = gzipMember(bytes)
+    const compressed = compress(bytes)
     return inOrder(async () => packs.place(await compressed))
   }
 
@@ -94,7 +105,7 @@ export function createSnapshotWriter(
       if (readings.sizeBytes >= READINGS_BYTES) addReadings()
       const known = reused?.record(oid)
       if (known) return packs.use(known)
-      const compressed = gzipMember(bytes)
+      const compressed = compress(bytes)
       return inOrder(async () => packs.placeRecord(oid, bytes.length, await compressed))
     },
 
@@ -176,6 +187,8 @@ function createWindow<Value>(size = 8): { add(work: Promise<Value>): Promise<voi
   const works: Promise<Value>[] = []
   return {
     async add(work) {
+      // The caller hears of a failure when it waits for the first that failed.
+      work.catch(() => {})
       works.push(work)
       if (works.length > size) await works[works.length - 1 - size]
     },
