@@ -10,6 +10,11 @@ export function heapArguments(megabytes: number): string[] {
   return [`--max-old-space-size=${megabytes}`, `--max-semi-space-size=${YOUNG_MEGABYTES}`, `--initial-heap-size=${uncollected}`]
 }
 
+/** The heaps of threads, which hold no vocabulary, are collected as usual. Call it before the first thread. */
+export function collectThreadsEarly(): void {
+  setFlagsFromString('--initial-heap-size=0')
+}
+
 const YOUNG_MEGABYTES = 8
 const UNCOLLECTED_MEGABYTES = 192
 
