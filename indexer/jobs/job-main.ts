@@ -10,7 +10,9 @@ import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
+import { collectThreadsEarly } from '../pipeline/heap.ts'
 import { createSearchThreads } from '../search/search-thread.ts'
+import { createGzipThreads } from '../snapshot/gzip-thread.ts'
 import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from './job-messages.ts'
 import type { Watched } from './job-watchdog.ts'
 import { createMetricsSender } from './metrics-sender.ts'
@@ -42,13 +44,15 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   preferForOomKill()
   const folder = makeFolder()
   send({ type: 'begun', folder })
+  collectThreadsEarly()
   // If a job blocks this thread, the watchdog thread ends the process.
   const watched: Watched = { worker: process.ppid, folder }
   new Thread(new URL('./job-watchdog.ts', import.meta.url), { workerData: watched }).unref()
 
   const sender = createMetricsSender(records => send({ type: 'recorded', records }))
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
-  const searchThreads = availableParallelism() > 1 ? createSearchThreads() : null
+  const hasSecond = availableParallelism() > 1
+  const threads = { searchThreads: hasSecond ? createSearchThreads() : null, gzipThreads: hasSecond ? createGzipThreads() : null }
   const fallbacks = sendFallbacks(send)
   let stop = new AbortController()
 
@@ -57,7 +61,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     infra.follow(handover)
     infra.useAccess(job.repository, access)
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
-    const end = await runIndexJob({ ...infra, fallbacks, searchThreads }, job, {
+    const end = await runIndexJob({ ...infra, fallbacks, ...threads }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
       onStage: (stage, progress) => send({ type: 'stage', stage, progress }),
     })
@@ -69,7 +73,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
 
   async function warm(signal: AbortSignal): Promise<void> {
     try {
-      await warmUp(searchThreads, signal)
+      await warmUp(threads, signal)
     } catch (error) {
       if (signal.aborted) return
       fallbacks.note('warm_up', error)

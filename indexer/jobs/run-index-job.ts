@@ -6,12 +6,12 @@ import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import type { Progress } from '../pipeline/progress.ts'
-import { type ReadableHost, type SnapshotDeps, writeSnapshot } from '../pipeline/write-snapshot.ts'
+import { type IndexThreads, type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import { isTip, listIndexed } from './list-indexed.ts'
 
 /** The stores and hosts of a job. */
-export interface JobDeps extends Pick<SnapshotDeps, 'searchThreads'> {
+export interface JobDeps extends Partial<IndexThreads> {
   blobs: BlobStore
   states: StateStore
   hosts: readonly (ReadableHost & Pick<GitHost, 'tip'>)[]

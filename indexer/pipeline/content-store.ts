@@ -52,13 +52,16 @@ export type HandleFile = (
   record: Location | null,
 ) => void | Promise<void>
 
-/** Files that wait for their records: compression runs while the next files are read. */
-const WAITING_FILES = 8
+/** Files that wait for their records: compression runs while the next files are read. More than the first number wait only while they are small. */
+const WAITING_FILES = { any: 8, small: 64 }
+const WAITING_BYTES = 256 * 1024
 
 interface WaitingFile {
   wanted: WantedFile
+  sizeBytes: number
   isText: boolean
   description: FileDescription | null
+  /** A promise until the record is written. */
   record: Location | Promise<Location> | null
 }
 
@@ -89,8 +92,11 @@ export class ContentStore {
   /** Reads files and calls `handle` with those that are text, in the order given. */
   async read(files: readonly WantedFile[], handle: HandleFile = () => {}): Promise<void> {
     const waiting: WaitingFile[] = []
+    let waitingBytes = 0
+    const mayWait = () => waiting.length <= (waitingBytes > WAITING_BYTES ? WAITING_FILES.any : WAITING_FILES.small)
     const handleFirst = async () => {
-      const { wanted, isText, description, record } = waiting.shift() as WaitingFile
+      const { wanted, sizeBytes, isText, description, record } = waiting.shift() as WaitingFile
+      waitingBytes -= sizeBytes
       const location = await record
       if (isText) await handle(wanted, description, location)
     }
@@ -103,7 +109,10 @@ export class ContentStore {
         const held = known ? await this.#readHeld(wanted) : null
         const read = held ?? this.#readFile(wanted, known ? await this.#readOne(wanted) : (await fetched.next()).value?.bytes)
         this.#onFile()
-        if (read !== null && waiting.push(read) > WAITING_FILES) await handleFirst()
+        if (read === null) continue
+        waiting.push(read)
+        waitingBytes += read.sizeBytes
+        while (waiting[0] && !(mayWait() && waiting[0].record instanceof Promise)) await handleFirst()
       }
       // To its end, so that the next reading goes on with the same process of git.
       if (unknown.length > 0) await fetched.next()
@@ -156,7 +165,7 @@ export class ContentStore {
       return textOf(parseText(path, text))
     }
     const description = { facts: this.#describe(wanted, known.reading, false), readText }
-    return { wanted, isText: true, description, record: this.#records.keep(oid, known) }
+    return waitingFile({ wanted, sizeBytes: 0, isText: true, description, record: this.#records.keep(oid, known) })
   }
 
   #readFile(wanted: WantedFile, bytes: Uint8Array | null): WaitingFile | null {
@@ -164,9 +173,11 @@ export class ContentStore {
     const text = bytes === null ? null : readableText(bytes)
     this.#states.set(oid, bytes === null ? 'unreadable' : text === null ? 'not_text' : 'text')
     if (bytes === null) return null
+    const sizeBytes = bytes.length
     if (wanted.packaged) this.#packages.add(wanted.file, bytes)
     if (text === null) {
-      return wanted.packaged ? { wanted, isText: false, description: null, record: this.#store(oid, bytes) } : null
+      if (!wanted.packaged) return null
+      return waitingFile({ wanted, sizeBytes, isText: false, description: null, record: this.#store(oid, bytes) })
     }
     const known = mayBeKnown(wanted) ? (this.#blobs.known?.find(oid)?.reading ?? null) : null
     const parsed = wanted.described && known === null ? parseText(path, text) : null
@@ -177,7 +188,13 @@ export class ContentStore {
       this.#characters.set(oid, countCharacters(text))
       if (parsed) this.#hidden.set(path, findHidden(text, parsed.comments))
     }
-    return { wanted, isText: true, description, record: wanted.keep ? this.#store(oid, bytes, reading) : null }
+    return waitingFile({
+      wanted,
+      sizeBytes,
+      isText: true,
+      description,
+      record: wanted.keep ? this.#store(oid, bytes, reading) : null,
+    })
   }
 
   async #readOne({ file }: WantedFile): Promise<Uint8Array | null> {
@@ -201,6 +218,15 @@ export class ContentStore {
     this.#facts.set(file.path, isParsed ? detachedFacts(facts) : facts)
     return described
   }
+}
+
+/** Its record becomes a location once that is known. */
+function waitingFile(file: WaitingFile): WaitingFile {
+  if (file.record instanceof Promise) {
+    // A failure is told to whoever waits for the promise.
+    file.record.then(location => (file.record = location)).catch(() => {})
+  }
+  return file
 }
 
 function detachedFacts({ title, summary, links, tokens, delivered: { hidden, hosts } }: TextFacts): TextFacts {

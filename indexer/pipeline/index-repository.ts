@@ -39,13 +39,10 @@ export async function indexRepository<Written>(
   const { plan, truncated } = await readPlan(blobs, tree, repository, signal)
   signal?.throwIfAborted()
 
-  const content = await readContent(blobs, writer, plan, search, options)
+  const { content, section } = await readContent(blobs, writer, plan, search, options)
   signal?.throwIfAborted()
 
   onProgress({ stage: 'write', done: 0, total: null })
-  // The search section first: its postings take the most memory.
-  const section = search === null ? null : await search.finish()
-  signal?.throwIfAborted()
   const { tables, root } = await inTurns(assembleInSteps(plan, content), signal)
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   await options.confirm?.()

@@ -1,6 +1,7 @@
 import { nextTurn } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import type { Content, ContextMeasures } from '../rules/content-facts.ts'
@@ -39,28 +40,28 @@ import { createTokenCounter } from './tokens.ts'
 
 /**
  * Reads the content of a planned snapshot in two rounds, each in path order and a file at a time: the files of the plan, then the files that
- * only links lead to.
+ * only links lead to. The search section is written once all of them are read.
  */
 export async function readContent(
   blobs: BlobReader,
   writer: SnapshotWriter<unknown>,
   plan: Plan,
-  search: Pick<SearchBuilder, 'add'> | null,
+  search: Pick<SearchBuilder, 'add' | 'finish'> | null,
   options: IndexOptions,
-): Promise<Content> {
+): Promise<{ content: Content; section: SearchSection | null }> {
   const chainOf = memo((folder: RepoPath) => manifestsAbove(plan.policy.manifests, folder))
   const included = new Set(includeCandidates(plan, chainOf).map(file => file.path))
   const planned = byPath(plan.files)
   const packages = await openPackageArchives(blobs, planPackages(plan))
   const wanted = wantedFiles(plan, planned, { included, packages, chainOf })
 
-  const content = new ContentStore(blobs, writer, packages, countFiles(wanted.length, options))
-  const targets = await readPlanned(content, wanted, { plan, planned, search })
+  const store = new ContentStore(blobs, writer, packages, countFiles(wanted.length, options))
+  const targets = await readPlanned(store, wanted, { plan, planned, search })
   options.onProgress?.({ stage: 'content', done: wanted.length, total: wanted.length })
 
-  const isText = (oid: string) => content.stateOf(oid) === 'text'
+  const isText = (oid: string) => store.stateOf(oid) === 'text'
   const includesOf = memo(({ skill }: PlannedSkill) => resolveIncludes(chainOf(skill.directory), skill, plan, isText))
-  const followLinksOf = linkReader(content, plan, chainOf, includesOf)
+  const followLinksOf = linkReader(store, plan, chainOf, includesOf)
   const kept = new Map<PlannedSkill, SkillLinks>()
   for (const skill of plan.skills) {
     // Every skill below a manifest follows all links of its rules: give the time limit and the lease their turns.
@@ -76,27 +77,38 @@ export async function readContent(
     .sort((left, right) => compareBytes(left.path, right.path))
     .map(file => ({ file, served: included.has(file.path) || mayCopy(plan, file) }))
   const unread = linked.filter(({ file }) => !included.has(file.path))
-  await readLinked(content, unread, sumBytes(wanted.map(({ file }) => file)))
+  await readLinked(store, unread, sumBytes(wanted.map(({ file }) => file)))
   const tokens = createTokenCounter(options.tokenCounts ?? new Map())
-  const { measures, textFacts } = await measureContexts(blobs, plan.skills, { chainOf, includesOf, tokens }, options.signal)
+  // All records are added. The search section comes next: a second processor writes it while this one counts tokens.
+  const [section, { measures, textFacts }] = await both(
+    search?.finish() ?? Promise.resolve(null),
+    measureContexts(blobs, plan.skills, { chainOf, includesOf, tokens }, options.signal),
+  )
   const packageRows = await packages.rows(blobs, isText)
 
-  return {
-    stateOf: oid => content.stateOf(oid),
-    recordOf: oid => content.recordOf(oid),
-    storedOf: oid => content.storedOf(oid),
+  const content: Content = {
+    stateOf: oid => store.stateOf(oid),
+    recordOf: oid => store.recordOf(oid),
+    storedOf: oid => store.storedOf(oid),
     measuresOf: skill => measures.get(skill) ?? NOTHING,
     tokenCounts: tokens.counts,
     textFacts,
     packageOf: skill => packageRows.get(skill) ?? null,
-    factsOf: path => content.factsOf(path),
-    hiddenIn: path => content.hiddenIn(path),
-    charactersOf: oid => content.charactersOf(oid),
+    factsOf: path => store.factsOf(path),
+    hiddenIn: path => store.hiddenIn(path),
+    charactersOf: oid => store.charactersOf(oid),
     includesOf,
     manifestFailures: manifestIncludeFailures(plan, isText),
     linksOf: skill => kept.get(skill) ?? followLinksOf(skill),
     linked,
   }
+  return { content, section }
+}
+
+/** The values of both, once neither goes on: after a failure, too. */
+async function both<Left, Right>(left: Promise<Left>, right: Promise<Right>): Promise<[Left, Right]> {
+  await Promise.allSettled([left, right])
+  return Promise.all([left, right])
 }
 
 /** The measures of a skill that is described without a copy: agents receive nothing of it. */

@@ -16,6 +16,8 @@ import { isProse } from '../rules/content-kind.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
 import type { SearchThreads } from '../search/search-thread.ts'
+import { gzipMember } from '../snapshot/gzip-member.ts'
+import type { GzipThreads } from '../snapshot/gzip-thread.ts'
 import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
 import { IndexError } from './index-error.ts'
@@ -27,15 +29,19 @@ import { INDEXED_BLOBS } from './select-blobs.ts'
 /** The part of a host that indexing uses. */
 export type ReadableHost = Pick<GitHost, 'segment' | 'isRemote' | 'open'>
 
-export interface SnapshotDeps {
+/** What runs beside this thread. `null`: this thread does it. */
+export interface IndexThreads {
+  searchThreads: SearchThreads | null
+  gzipThreads: GzipThreads | null
+}
+
+export interface SnapshotDeps extends Partial<IndexThreads> {
   blobs: BlobStore
   hosts: readonly ReadableHost[]
   /** Without it every snapshot is built from scratch. */
   states?: StateStore
   /** Told of failures that do not fail the job. Default: not counted. */
   fallbacks?: Fallbacks
-  /** Threads that build search sections from scratch. Default: this thread does. */
-  searchThreads?: SearchThreads | null
 }
 
 export interface BuildOptions {
@@ -50,7 +56,7 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
-  { blobs, states, hosts, fallbacks = NO_FALLBACKS, searchThreads = null }: SnapshotDeps,
+  { blobs, states, hosts, fallbacks = NO_FALLBACKS, searchThreads = null, gzipThreads = null }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
@@ -77,7 +83,7 @@ export async function writeSnapshot(
   const written = await withinSeconds(seconds, signal, limited => {
     const options = { signal: limited, ...(onProgress ? { onProgress } : {}) }
     return buildSnapshot(
-      { blobs, lastIndexed, host, seconds, isRepair: damage !== null, fallbacks, searchThreads },
+      { blobs, lastIndexed, host, seconds, isRepair: damage !== null, fallbacks, searchThreads, gzipThreads },
       job,
       last,
       options,
@@ -115,7 +121,7 @@ async function withinSeconds<Value>(
   }
 }
 
-export interface BuildDeps {
+export interface BuildDeps extends IndexThreads {
   blobs: BlobStore
   /** `null`: every snapshot is built from scratch. */
   lastIndexed: LastIndexedCommits | null
@@ -125,7 +131,6 @@ export interface BuildDeps {
   /** Objects of this snapshot may exist and be damaged. */
   isRepair: boolean
   fallbacks: Fallbacks
-  searchThreads: SearchThreads | null
 }
 
 /**
@@ -179,16 +184,19 @@ async function build(deps: BuildDeps, job: IndexJob, base: CommitSha | null, opt
 async function buildFrom(
   reader: RepositoryReader,
   earlier: EarlierSnapshot | null,
-  { blobs, host, isRepair, searchThreads }: BuildDeps,
+  { blobs, host, isRepair, searchThreads, gzipThreads }: BuildDeps,
   { repository, commit }: IndexJob,
   options: BuildOptions,
 ): Promise<WrittenSnapshot> {
   const read = await readTree(reader, options.onProgress)
   const readings = earlier === null ? NO_READINGS : await loadReadings(earlier)
   const { tree, parts } = reuseEarlier(earlier, readings, read, { noteSizes: host.isRemote })
-  const writer = createSnapshotWriter(isRepair ? replacingDamaged(blobs) : blobs, repository, commit, parts)
+  const textBytes = textBytesOf(tree.entries)
+  const gzip = earlier === null ? (gzipThreads?.start(textBytes) ?? null) : null
+  const target = isRepair ? replacingDamaged(blobs) : blobs
+  const writer = createSnapshotWriter(target, repository, commit, parts, gzip ? bytes => gzip.compress(bytes) : gzipMember)
   const previous = await openPreviousSection(earlier, options.signal)
-  const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytesOf(tree.entries)) : null
+  const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytes) : null
   const search = beside ?? createSearchBuilder(writer, { previous, signal: options.signal })
   try {
     const tokenCounts = earlier === null ? new Map<string, number>() : await loadTokenCounts(earlier)
@@ -202,6 +210,7 @@ async function buildFrom(
     })
   } finally {
     await search.close()
+    await gzip?.close()
   }
 }
 

@@ -1,8 +1,8 @@
 /** The program of a search thread: builds search sections of the items that it is sent, one after another. */
 
-import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { Location } from '#core/snapshot/format.ts'
+import { followMainThread } from '../snapshot/main-thread-priority.ts'
 import { createSearchBuilder, type SearchBuilder } from './builder.ts'
 import type { SectionPlace } from './page-stream.ts'
 import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
@@ -43,16 +43,6 @@ async function answer(message: Exclude<ToSearchThread, { type: 'stored' }>): Pro
     if (waiting) await waiting
   }
   send({ type: 'added', units: message.units })
-}
-
-/** On Linux each thread has a priority of its own, and who runs a job changes that of the main thread alone. Decision 0109. */
-function followMainThread(): void {
-  if (process.platform !== 'linux') return
-  try {
-    setPriority(getPriority(process.pid))
-  } catch {
-    // To yield less than before is a privilege.
-  }
 }
 
 function send(message: FromSearchThread, transfer: ArrayBuffer[] = []): void {

@@ -6,6 +6,8 @@ import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
 
 /** Units of text (UTF-16) in one message: a message for each item would take longer than the work of small items. */
 const MESSAGE_UNITS = 64 * 1024
+/** In a message to a thread that has nothing to do. */
+const FIRST_UNITS = 16 * 1024
 /** Units of text that the thread has not worked off. It bounds the memory of texts that are read faster than they are analysed. */
 const WAITING_UNITS = 1024 * 1024
 /** What an item counts besides its text. */
@@ -100,7 +102,7 @@ class ThreadBuilder implements SearchBuilder {
   #add(whole: SearchInput): void | Promise<void> {
     this.#items.push(whole)
     this.#units += ITEM_UNITS + (whole.fields.headings?.length ?? 0) + (whole.fields.body?.length ?? 0)
-    if (this.#units >= MESSAGE_UNITS) this.#flush()
+    if (this.#units >= (this.#waitingUnits === 0 ? FIRST_UNITS : MESSAGE_UNITS)) this.#flush()
     return this.#waitingUnits > WAITING_UNITS ? this.#until(() => this.#waitingUnits <= WAITING_UNITS) : undefined
   }
 

@@ -36,7 +36,7 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
   addRecord(oid: string, bytes: Uint8Array, text?: KnownText | null): Promise<Location>
   /** Refers to the record of an earlier snapshot. @throws Error when that has none which was verified */
   keepRecord(oid: string): Location
-  /** Stores a table. Rows come in byte order of their keys, every key once. */
+  /** Adds a table. Rows come in byte order of their keys, every key once. Its last shards may be stored later, by `finish`. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
   /** Stores the last pack and then the header: from then on the commit is ready. Tables that were not added are empty. */
   finish(rest: Pick<SnapshotHeader, 'committedAt' | 'truncated' | 'search' | 'root'>): Promise<Written>
@@ -60,23 +60,35 @@ export interface WrittenSnapshot {
   bytes: number
 }
 
-/** @param reused parts of an earlier snapshot; `null`: everything is stored */
+/**
+ * @param reused parts of an earlier snapshot; `null`: everything is stored
+ * @param gzip compresses members, with the bytes of `gzipMember`
+ */
 export function createSnapshotWriter(
   blobs: Pick<BlobStore, 'create'>,
   repository: HostRepository,
   commit: CommitSha,
   reused: ReusedParts | null = null,
+  gzip: (bytes: Uint8Array) => Promise<Uint8Array> = gzipMember,
 ): PackWriter {
   const created = new CreatedObjects(blobs)
   const packs = new PackSeries(created, repository, reused?.packs ?? [])
-  const tables = emptyTables()
+  const tables = new Map<TableName, AddedTable>()
+  const window = createWindow()
   const readings = createReadingsWriter()
   const readingMembers: Promise<Location>[] = reused?.readings.map(location => Promise.resolve(packs.use(location))) ?? []
   const inOrder = createSerialQueue()
 
   // Members are compressed concurrently and placed in the order of the calls.
+  function compress(bytes: Uint8Array): Promise<Uint8Array> {
+    const compressed = gzip(bytes)
+    // Awaited in its turn, which never comes if an earlier member fails.
+    compressed.catch(() => {})
+    return compressed
+  }
+
   function addMember(bytes: Uint8Array): Promise<Location> {
-    const compressed = gzipMember(bytes)
+    const compressed = compress(bytes)
     return inOrder(async () => packs.place(await compressed))
   }
 
@@ -94,7 +106,7 @@ export function createSnapshotWriter(
       if (readings.sizeBytes >= READINGS_BYTES) addReadings()
       const known = reused?.record(oid)
       if (known) return packs.use(known)
-      const compressed = gzipMember(bytes)
+      const compressed = compress(bytes)
       return inOrder(async () => packs.placeRecord(oid, bytes.length, await compressed))
     },
 
@@ -107,17 +119,15 @@ export function createSnapshotWriter(
     addBytes: bytes => inOrder(async () => placePieces(packs, (await reused?.pieces(bytes)) ?? [{ fresh: bytes }])),
 
     async addTable(name, rows) {
-      const locations = createWindow<Location>()
-      const table: TableIndex = { rows: 0, shards: [] }
-      const starts: [firstKey: string, rowsBefore: number][] = []
+      const table: AddedTable = { rows: 0, shards: [] }
       for (const shard of cutShards(rows, TABLES[name].shardRows)) {
-        starts.push([shard.firstKey, table.rows])
-        table.rows += shard.rows
         const known = await reused?.shard(name, shard.firstKey, shard.bytes)
-        await locations.add(known ? Promise.resolve(packs.use(known)) : addMember(shard.bytes))
+        const location = known ? Promise.resolve(packs.use(known)) : addMember(shard.bytes)
+        table.shards.push({ firstKey: shard.firstKey, rowsBefore: table.rows, location })
+        table.rows += shard.rows
+        await window.add(location)
       }
-      table.shards = (await locations.all()).map((location, index) => [...(starts[index] as (typeof starts)[number]), location])
-      tables[name] = table
+      tables.set(name, table)
     },
 
     async finish(rest) {
@@ -133,7 +143,7 @@ export function createSnapshotWriter(
         commit,
         packs: packs.packs,
         usedBytes: packs.usedBytes,
-        tables,
+        tables: await placedTables(tables),
         readings: await Promise.all(readingMembers),
         ...rest,
       }
@@ -147,9 +157,19 @@ export function createSnapshotWriter(
 /** Size of a member of readings, before it is compressed. */
 const READINGS_BYTES = 64 * 1024
 
-function emptyTables(): Record<TableName, TableIndex> {
-  const names = Object.keys(TABLES) as TableName[]
-  return Object.fromEntries(names.map(name => [name, { rows: 0, shards: [] }])) as unknown as Record<TableName, TableIndex>
+interface AddedTable {
+  rows: number
+  shards: { firstKey: string; rowsBefore: number; location: Promise<Location> }[]
+}
+
+async function placedTables(added: ReadonlyMap<TableName, AddedTable>): Promise<Record<TableName, TableIndex>> {
+  const tables = {} as Record<TableName, TableIndex>
+  for (const name of Object.keys(TABLES) as TableName[]) {
+    const { rows, shards } = added.get(name) ?? { rows: 0, shards: [] }
+    const placed = shards.map(async ({ firstKey, rowsBefore, location }) => [firstKey, rowsBefore, await location] as const)
+    tables[name] = { rows, shards: (await Promise.all(placed)).map(shard => [...shard]) }
+  }
+  return tables
 }
 
 async function placePieces(packs: PackSeries, pieces: readonly SectionPiece[]): Promise<Location[]> {
@@ -171,14 +191,15 @@ function createSerialQueue(): <Value>(task: () => Promise<Value>) => Promise<Val
   }
 }
 
-/** Collects results in order; `add` waits while more than `size` of the latest are pending. */
-function createWindow<Value>(size = 8): { add(work: Promise<Value>): Promise<void>; all(): Promise<Value[]> } {
-  const works: Promise<Value>[] = []
+/** Bounds how much is compressed ahead: `add` waits while more than `size` of the latest are pending. */
+function createWindow(size = 8): { add(work: Promise<unknown>): Promise<void> } {
+  const pending: Promise<unknown>[] = []
   return {
     async add(work) {
-      works.push(work)
-      if (works.length > size) await works[works.length - 1 - size]
+      // The caller hears of a failure when it waits for the first that failed.
+      work.catch(() => {})
+      pending.push(work)
+      if (pending.length > size) await pending.shift()
     },
-    all: () => Promise.all(works),
   }
 }

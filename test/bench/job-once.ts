@@ -4,6 +4,7 @@ import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import { buildSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { lastIndexedOf } from '#indexer/reuse/last-indexed.ts'
 import { createSearchThreads } from '#indexer/search/search-thread.ts'
+import { createGzipThreads } from '#indexer/snapshot/gzip-thread.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
@@ -39,6 +40,7 @@ const deps = {
   isRepair: false,
   fallbacks: NO_FALLBACKS,
   searchThreads: createSearchThreads(),
+  gzipThreads: createGzipThreads(),
 }
 const options = { signal: new AbortController().signal }
 const written = await buildSnapshot(deps, { repository, commit }, await lastIndexed.read(), options)

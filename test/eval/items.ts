@@ -33,7 +33,7 @@ export async function collectItems({ host, repository, commit }: Source): Promis
     const add = async (item: SearchInput) => {
       items.push(await withText(item))
     }
-    await readContent(reader, WRITES_NOTHING, plan, { add }, {})
+    await readContent(reader, WRITES_NOTHING, plan, { add, finish: async () => null }, {})
     return items
   } finally {
     await reader.close()

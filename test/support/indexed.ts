@@ -4,7 +4,7 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { encodeHeader, type Location, type RowOf, SnapshotHeader, TABLES, type TableName } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
-import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
+import { type IndexThreads, writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -26,19 +26,23 @@ export interface Indexed {
   objects(): Promise<Record<string, string>>
 }
 
-/** Indexes a commit of a test repository into a store of its own. `change` alters what the host says of the repository. */
+/**
+ * Indexes a commit of a test repository into a store of its own. `change` alters what the host says of the repository. Without `threads`,
+ * this thread does everything.
+ */
 export async function index(
   repository: TestRepository,
   commit: CommitSha,
   root: string,
   change: Partial<HostRepository> = {},
+  threads: Partial<IndexThreads> = {},
 ): Promise<Indexed> {
   const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
   const blobs = createMemoryBlobStore(systemClock)
   try {
     const described = answered(await host.repository(repository.owner, repository.name))
     const job = { repository: { ...described, ...change }, commit }
-    const written = await writeSnapshot({ blobs, hosts: [host] }, job, new AbortController().signal)
+    const written = await writeSnapshot({ blobs, hosts: [host], ...threads }, job, new AbortController().signal)
     if (written === null) throw new Error('nothing written')
     const packs = await Promise.all(
       written.header.packs.map(async pack => (await blobs.read(packKey(job.repository, pack.name)))?.bytes),
