@@ -12,10 +12,10 @@ const LONGEST_REST_MS = 250
  * A turn for each look at what nobody tells of, for so long at most. The rests between them begin short and take a quarter of the wait: on a busy
  * machine, questions in steady succession took more processor time than the work that they waited for.
  */
-export async function* restsBetweenLooks(patienceMs: number): AsyncGenerator<void> {
+export async function* restsBetweenLooks(patienceMs: number, longestRestMs = LONGEST_REST_MS): AsyncGenerator<void> {
   const startedAt = performance.now()
   for (let waited = 0; waited < patienceMs; waited = performance.now() - startedAt) {
     yield
-    await sleep(Math.min(Math.max(FIRST_REST_MS, waited / 4), LONGEST_REST_MS))
+    await sleep(Math.min(Math.max(FIRST_REST_MS, waited / 4), longestRestMs))
   }
 }
