@@ -80,7 +80,8 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   }
 }
 
-const PATIENCE_MILLISECONDS = 300_000
+/** For what hangs: a little less than the time of a test, whose end would not say what the service printed. */
+const PATIENCE_MILLISECONDS = 570_000
 
 /** The command would restart itself with what it needs, which takes a sixth of the processor time of a start. */
 function spawnService(env: NodeJS.ProcessEnv) {
