@@ -6,7 +6,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { gitEnvironment } from '#infra/git/environment.ts'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { isAlive } from '#test/support/is-alive.ts'
@@ -128,9 +128,9 @@ test('told to stop, it does not wait for a client that never ends its request', 
 })
 
 test('it keeps its memory in huge pages, and git gets nothing of that', async () => {
-  service = await startService(settings())
-  const environment = (await readFile(`/proc/${service.process.pid}/environ`, 'utf8')).split('\0')
-  expect(environment).toContain('GLIBC_TUNABLES=glibc.malloc.hugetlb=1')
+  const { pid } = await startAsUsersDo()
+  const given = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
+  expect(given).toContain('GLIBC_TUNABLES=glibc.malloc.hugetlb=1')
   expect(Object.keys(gitEnvironment())).not.toContain('GLIBC_TUNABLES')
 })
 
@@ -221,26 +221,30 @@ test('cursors outlive a restart: the keys are kept with the store, for its owner
 })
 
 test('port 0 takes a free port, and what it prints leads there', async () => {
+  const { origin } = await startAsUsersDo()
+  expect((await fetch(`${origin}/healthz`)).status).toBe(200)
+  const description = await fetch(`${origin}/api/v1/openapi.json`)
+  expect(await description.json()).toMatchObject({ servers: [{ url: origin }] })
+})
+
+/** The command alone, without what `startService` does for it. Runs until the test ends. */
+async function startAsUsersDo(): Promise<{ pid: number | undefined; origin: string | undefined }> {
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
     env: { ...environment(), PORT: '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  try {
-    let printed = ''
-    child.stdout.on('data', chunk => {
-      printed += chunk
-    })
-    await until(() => printed.includes('\n'))
-    const origin = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]
-    expect((await fetch(`${origin}/healthz`)).status).toBe(200)
-    const description = await fetch(`${origin}/api/v1/openapi.json`)
-    expect(await description.json()).toMatchObject({ servers: [{ url: origin }] })
-  } finally {
-    const exited = once(child, 'exit')
+  const exited = once(child, 'exit')
+  onTestFinished(async () => {
     child.kill('SIGTERM')
     await exited
-  }
-})
+  })
+  let printed = ''
+  child.stdout.on('data', chunk => {
+    printed += chunk
+  })
+  await until(() => printed.includes('\n'))
+  return { pid: child.pid, origin: /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] }
+}
 
 function settings(): Record<string, string> {
   return { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root }

@@ -22,6 +22,8 @@ beforeAll(async () => {
   web = await openTestWeb(({ url }, response) =>
     response
       .setHeader('content-type', 'application/json')
+      // Longer than the tests may take on any machine: without it a document is remembered for half a minute.
+      .setHeader('cache-control', 'max-age=86400')
       .end(JSON.stringify({ ...METADATA, client_id: `https://client.example${url}`, client_uri: 'https://client.example/' })),
   )
   site = await openPeopleSite({ documents: openWebDocuments({ bytes: 5 * 1024, milliseconds: 60_000 }, web) })

@@ -15,6 +15,7 @@ import { createRandom } from '../support/random.ts'
 import { createRepositories } from '../support/repository.ts'
 import { type Service, startService } from '../support/service.ts'
 import { endpointUrl } from '../support/test-app.ts'
+import { restsBetweenLooks } from '../support/until.ts'
 import { withoutInstants } from '../support/without-instants.ts'
 import { contentsOf } from './contents.ts'
 import { makePlace, type Servers } from './place.ts'
@@ -50,7 +51,7 @@ const BASE_URL = 'https://fleet.test'
 const FORMS = ['', '@v0', '/skills', '@v0/docs']
 const HOSTS = ['local', 'gh']
 const VISITORS = 8
-const LOOK_MS = 150
+const LONGEST_REST_MS = 1_000
 const PATIENCE_SECONDS = 600
 /** Time for the processes of a killed worker to end. */
 const GOING_SECONDS = 120
@@ -179,8 +180,7 @@ async function open(services: readonly Service[], address: string, counts: Count
   const waiting = new Set(services)
   // What else a page asks for, before anything is there.
   const others = [endpointUrl('browse', address), endpointUrl('find', address, { query: 'skill' })]
-  const giveUpAt = performance.now() + PATIENCE_SECONDS * 1000
-  while (waiting.size > 0) {
+  for await (const _ of restsBetweenLooks(PATIENCE_SECONDS * 1000, LONGEST_REST_MS)) {
     for (const service of waiting) {
       const get = getFrom(service)
       const other = others.shift()
@@ -194,12 +194,9 @@ async function open(services: readonly Service[], address: string, counts: Count
         if (url.startsWith('/api/v1/mounts') && (state === 'ready' || state === null)) waiting.delete(service)
       }
     }
-    if (performance.now() > giveUpAt) {
-      problems.push(`${address} is not ready after ${PATIENCE_SECONDS} s`)
-      break
-    }
-    if (waiting.size > 0) await sleep(LOOK_MS)
+    if (waiting.size === 0) break
   }
+  if (waiting.size > 0) problems.push(`${address} is not ready after ${PATIENCE_SECONDS} s`)
   counts.ready++
 }
 

@@ -100,12 +100,20 @@ export function startProgram(file: string, { args = [], env, linesOn = 'stdout' 
   return program
 }
 
-/** @throws Error with what `what` says when it has not come in time */
-export async function until(isDone: () => boolean | Promise<boolean>, seconds: number, what: () => string): Promise<void> {
+/**
+ * @param everyMs from one look to the next; for what costs more to ask, longer
+ * @throws Error with what `what` says when it has not come in time
+ */
+export async function until(
+  isDone: () => boolean | Promise<boolean>,
+  seconds: number,
+  what: () => string,
+  everyMs = 50,
+): Promise<void> {
   const giveUpAt = performance.now() + seconds * 1000
   while (!(await isDone())) {
     if (performance.now() > giveUpAt) throw new Error(`not within ${seconds} s: ${what()}`)
-    await sleep(50)
+    await sleep(everyMs)
   }
 }
 

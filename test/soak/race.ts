@@ -46,6 +46,8 @@ export interface RaceReport extends SoakReport {
 const PROGRAM = fileURLToPath(new URL('./race-program.ts', import.meta.url))
 const JOB_MS = 300
 const HEARING_MS = 50
+/** Between looks at all jobs, each of which is a question to the store. */
+const ALL_JOBS_MS = 250
 const PATIENCE_SECONDS = 600
 const NOTICE_SECONDS = 60
 
@@ -77,6 +79,7 @@ export async function runRace(place: Place, options: RaceOptions, atEnd: AtEnd):
     },
     PATIENCE_SECONDS,
     () => `${left} jobs are left\n${workers.map(({ lines, errors }) => [...lines.slice(-3), errors].join('\n')).join('\n')}`,
+    ALL_JOBS_MS,
   )
   await visiting.stop()
   await Promise.all(workers.map(worker => worker.kill()))

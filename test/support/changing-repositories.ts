@@ -5,7 +5,7 @@ import type { License } from '#core/contract/shared.ts'
 import { encodePath } from '#core/repo-path.ts'
 import { expectedItems } from './changes-oracle.ts'
 import type { OracleSide } from './changes-oracle-sides.ts'
-import { readOracle } from './oracle.ts'
+import { openOracle } from './oracle.ts'
 import { createRandom } from './random.ts'
 import type { TestFile } from './repository.ts'
 import type { TestApp } from './test-app.ts'
@@ -203,7 +203,8 @@ async function sideOf(
   { gitDir, commit, address }: { gitDir: string; commit: string; address: string },
 ): Promise<OracleSide> {
   const asked = new Set<string>()
-  const draft = readOracle(gitDir, commit, path => asked.add(path) !== undefined)
+  const read = openOracle(gitDir, commit)
+  const draft = read(path => asked.add(path) !== undefined)
   const servings = new Map<string, ReturnType<OracleSide['servingOf']>>()
   for (const { path } of draft.skills) {
     const { skill } = await app.askReady('skills', address, { path })
@@ -232,7 +233,7 @@ async function sideOf(
       const { full, isText } = await servingOfFile(app, address, path)
       isServed.set(path, full && isText)
     }
-    const tree = readOracle(gitDir, commit, path => asked.add(path) && (isServed.get(path) ?? false))
+    const tree = read(path => asked.add(path) && (isServed.get(path) ?? false))
     if (asked.size === isServed.size) {
       const none = { license: { kind: 'none', name: null, source: null }, full: false, isText: false }
       return { tree, servingOf: path => servings.get(path) ?? none }

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 
@@ -45,28 +45,30 @@ function git(gitDir: string, args: readonly string[], input = ''): Buffer {
 }
 
 /** Which of the paths git itself would ignore, were the patterns the only ones and the folder the root. */
-export function ignoredBelow(folder: string, patterns: readonly string[], paths: readonly string[]): string[] {
+export function ignoredBelow(gitDir: string, folder: string, patterns: readonly string[], paths: readonly string[]): string[] {
   if (patterns.length === 0 || paths.length === 0) return []
-  const work = mkdtempSync(join(tmpdir(), 'mountglass-ignored-'))
+  const scratch = mkdtempSync(join(tmpdir(), 'mountglass-ignored-'))
   try {
-    const options = { cwd: work, env: { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' } }
-    execFileSync('git', ['init', '--quiet', '.'], options)
-    writeFileSync(join(work, '.git', 'info', 'exclude'), patterns.map(pattern => `${pattern}\n`).join(''))
+    const [work, exclude] = [join(scratch, 'work'), join(scratch, 'exclude')]
+    mkdirSync(work)
+    writeFileSync(exclude, patterns.map(pattern => `${pattern}\n`).join(''))
     const relative = paths.map(path => (folder === '' ? path : path.slice(folder.length + 1)))
-    const command = ['check-ignore', '--no-index', '-v', '-n', '-z', '--stdin']
-    const shell = `git ${command.join(' ')}; test $? -le 1`
-    const output = execFileSync('sh', ['-c', shell], {
-      ...options,
+    const place = [`--git-dir=${gitDir}`, `--work-tree=${work}`, '-c', `core.excludesFile=${exclude}`]
+    const { status, stdout, stderr } = spawnSync('git', [...place, 'check-ignore', '--no-index', '-v', '-n', '-z', '--stdin'], {
+      cwd: work,
+      env: { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
       input: relative.map(path => `${path}\0`).join(''),
       maxBuffer: 64 * MIB,
     })
+    // 1: it ignores none of them.
+    if (status !== 0 && status !== 1) throw new Error(`git check-ignore: ${status} ${stderr}`)
     // Four fields a path: source, line, pattern, path. A pattern that begins with `!` gives the path back.
-    const fields = output.toString('utf8').split('\0')
+    const fields = stdout.toString('utf8').split('\0')
     return relative.flatMap((path, index) => {
       const pattern = fields[4 * index + 2] ?? ''
       return pattern === '' || pattern.startsWith('!') ? [] : [posix.join(folder, path)]
     })
   } finally {
-    rmSync(work, { recursive: true })
+    rmSync(scratch, { recursive: true })
   }
 }

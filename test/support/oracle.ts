@@ -56,17 +56,22 @@ export function expectedContext(gitDir: string, commit: string, skillPath: strin
 }
 
 /** @param isServed whether the license of a file lets it be delivered; default: of every file */
-export function readOracle(gitDir: string, commit: string, isServed: (path: string) => boolean = () => true): Oracle {
+export function readOracle(gitDir: string, commit: string, isServed: IsServed = () => true): Oracle {
+  return openOracle(gitDir, commit)(isServed)
+}
+
+type IsServed = (path: string) => boolean
+
+/** Reads a tree once, for whoever asks more than once what licenses make of it. */
+export function openOracle(gitDir: string, commit: string): (isServed: IsServed) => Oracle {
   const entries = listTree(gitDir, commit)
   const regular = entries.filter(({ mode }) => mode === '100644' || mode === '100755')
   const small = regular.filter(({ bytes }) => bytes <= MIB)
   const blobs = readBlobs(gitDir, [...new Set(small.map(({ oid }) => oid))])
   const oids = new Map(small.map(({ path, oid }) => [path, oid]))
   const regularByPath = new Map(regular.map(entry => [entry.path, entry]))
-  const textOf = (path: string) => {
-    const blob = blobs.get(oids.get(path) ?? '')
-    return blob === undefined ? null : textOfBytes(blob)
-  }
+  const texts = new Map([...blobs].map(([oid, blob]) => [oid, textOfBytes(blob)]))
+  const textOf = (path: string) => texts.get(oids.get(path) ?? '') ?? null
   const bytesOf = (path: string) => blobs.get(oids.get(path) ?? '')?.length ?? 0
 
   // Policy: what every manifest says, then what all of them withhold.
@@ -81,7 +86,7 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
   const withheld = new Set(entries.map(({ path }) => path).filter(path => closed.some(folder => isBelow(folder, path))))
   for (const [folder, { exclude }] of manifests) {
     const below = entries.map(({ path }) => path).filter(path => isBelow(folder, path))
-    for (const path of ignoredBelow(folder, exclude, below)) withheld.add(path)
+    for (const path of ignoredBelow(gitDir, folder, exclude, below)) withheld.add(path)
   }
 
   // Skills, and whose every file is.
@@ -90,7 +95,7 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
     .filter(path => posix.basename(path) === 'SKILL.md' && !withheld.has(path) && textOf(path) !== null)
     .filter(path => !path.split('/').some(segment => segment === 'node_modules' || segment === '__pycache__'))
   const skillFolders = new Set(skillPaths.map(folderOf))
-  const ownerOf = (path: string): string | null => {
+  const findOwner = (path: string): string | null => {
     for (let folder = folderOf(path); ; folder = folderOf(folder)) {
       if (folder !== '' && skillFolders.has(folder)) return folder
       if (folder !== '') continue
@@ -98,13 +103,20 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
       return skillFolders.has('') && (more.length === 0 || FOLDERS_OF_A_ROOT_SKILL.includes(top ?? '')) ? '' : null
     }
   }
+  const owners = new Map(regular.map(({ path }) => [path, findOwner(path)]))
+  const ownerOf = (path: string) => owners.get(path) ?? null
   const kinds = new Map(
     regular.filter(({ path }) => !withheld.has(path)).map(({ path }) => [path, kindOf(path, ownerOf(path), manifests)]),
   )
+  const filesByOwner = Map.groupBy(
+    [...kinds].filter(([, kind]) => kind === 'supporting').map(([path]) => path),
+    ownerOf,
+  )
+  const splits = new Map(skillPaths.map(path => [path, splitSkill(textOf(path) ?? '')]))
 
-  const skills = skillPaths.map(path => {
+  const readSkill = (path: string, isServed: IsServed): ExpectedSkill => {
     const directory = folderOf(path)
-    const { fields, body } = splitSkill(textOf(path) ?? '')
+    const { fields, body } = splits.get(path) as ReturnType<typeof splitSkill>
     const { rules, rulesMissing } = rulesFor(directory, manifests)
     const delivered = [path, ...rules.map(rule => rule.path)]
     const { includes, includesMissing } = includesFor(directory, manifests, fields, delivered, target => {
@@ -114,20 +126,19 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
     return {
       path,
       directory,
-      internal: isYes(mappingOf(fields, 'metadata').internal),
-      files: [...kinds].filter(([file, kind]) => kind === 'supporting' && ownerOf(file) === directory).map(([file]) => file),
+      internal: internal.has(directory),
+      files: filesByOwner.get(directory) ?? [],
       context: { rules, body, includes },
       complete: !rulesMissing && !includesMissing,
     }
-  })
-
-  const internal = new Set(skills.filter(skill => skill.internal).map(({ directory }) => directory))
+  }
+  const isInternal = ([, { fields }]: [string, ReturnType<typeof splitSkill>]) => isYes(mappingOf(fields, 'metadata').internal)
+  const internal = new Set([...splits].filter(isInternal).map(([path]) => folderOf(path)))
   const isListed = (path: string, kind: Kind) =>
     kind === 'document' || ((kind === 'skill' || kind === 'supporting') && !internal.has(ownerOf(path) ?? ''))
   const pathsWhere = (wanted: (path: string, kind: Kind) => boolean) =>
     [...kinds].filter(([path, kind]) => wanted(path, kind)).map(([path]) => path)
-  return {
-    skills,
+  const tree: Omit<Oracle, 'skills'> = {
     listed: new Set(pathsWhere(isListed)),
     documents: new Set(pathsWhere((_, kind) => kind === 'document')),
     pages: new Map(
@@ -146,6 +157,7 @@ export function readOracle(gitDir: string, commit: string, isServed: (path: stri
     links: new Set(entries.filter(({ mode }) => mode === '120000').map(({ path }) => path)),
     textOf,
   }
+  return isServed => ({ ...tree, skills: skillPaths.map(path => readSkill(path, isServed)) })
 }
 
 const KIB = 1024

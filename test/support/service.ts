@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
+import { serviceStart } from '../../scripts/setup/runtime.mjs'
 import { programEnvironment } from './program-environment.ts'
+import { restsBetweenLooks } from './until.ts'
 
 /** The real process, spoken to over HTTP alone. */
 export interface Service {
@@ -32,10 +33,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const folder = await mkdtemp(join(tmpdir(), 'mountglass-service-'))
   const store = join(folder, 'store')
   const port = env.PORT ?? (await freePort())
-  const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
-    env: { ...programEnvironment(), PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawnService({ ...programEnvironment(), PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const baseUrl = `http://127.0.0.1:${port}`
@@ -61,13 +59,12 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     output: () => output,
     process: child,
     async get(name, address, query = {}) {
-      for (let turn = 0; turn < TURNS; turn++) {
+      for await (const _ of restsBetweenLooks(PATIENCE_MILLISECONDS)) {
         const answer = await ask(name, address, query)
         const body: unknown = await answer.json()
-        if (answer.status === 503 && mayComeAgain(body)) await sleep(TURN_MILLISECONDS)
-        else if (answer.status !== 200) throw new Error(`${name} ${address}: ${answer.status} ${JSON.stringify(body)}`)
-        else if (isIndexing(body)) await sleep(TURN_MILLISECONDS)
-        else return (ENDPOINTS[name].answer as z.ZodType).parse(body) as never
+        if (answer.status === 503 && mayComeAgain(body)) continue
+        if (answer.status !== 200) throw new Error(`${name} ${address}: ${answer.status} ${JSON.stringify(body)}`)
+        if (!isIndexing(body)) return (ENDPOINTS[name].answer as z.ZodType).parse(body) as never
       }
       throw new Error(`${name} ${address} stayed unanswered:\n${output}`)
     },
@@ -83,8 +80,18 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   }
 }
 
-const TURNS = 6_000
-const TURN_MILLISECONDS = 25
+/** For what hangs: a little less than the time of a test, whose end would not say what the service printed. */
+const PATIENCE_MILLISECONDS = 570_000
+
+/** The command would restart itself with what it needs, which takes a sixth of the processor time of a start. */
+function spawnService(env: NodeJS.ProcessEnv) {
+  const processors = availableParallelism()
+  const start = serviceStart({ platform: process.platform, command: 'serve', env, execArgv: [], processors, pid: 0 })
+  return spawn(process.execPath, [...(start?.execArgv ?? []), LAUNCHER, 'serve'], {
+    env: start?.env ?? env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
 
 /** A git host on a busy machine may answer later than the service waits. A store that cannot be read is never waited for. */
 function mayComeAgain(body: unknown): boolean {
@@ -97,11 +104,10 @@ function isIndexing(body: unknown): boolean {
 }
 
 async function waitUntil(isDone: () => Promise<boolean>, failure: () => string | null): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) {
+  for await (const _ of restsBetweenLooks(PATIENCE_MILLISECONDS)) {
     const reason = failure()
     if (reason !== null) throw new Error(reason)
     if (await isDone()) return
-    await sleep(TURN_MILLISECONDS)
   }
   throw new Error('nothing happened')
 }

@@ -4,3 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(20)
 }
+
+const FIRST_REST_MS = 20
+const LONGEST_REST_MS = 250
+
+/**
+ * A turn for each look at what nobody tells of, for so long at most. The rests between them begin short and take a quarter of the wait: on a busy
+ * machine, questions in steady succession took more processor time than the work that they waited for.
+ */
+export async function* restsBetweenLooks(patienceMs: number, longestRestMs = LONGEST_REST_MS): AsyncGenerator<void> {
+  const startedAt = performance.now()
+  for (let waited = 0; waited < patienceMs; waited = performance.now() - startedAt) {
+    yield
+    await sleep(Math.min(Math.max(FIRST_REST_MS, waited / 4), longestRestMs))
+  }
+}

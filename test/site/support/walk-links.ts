@@ -2,6 +2,9 @@ import { expect } from 'vitest'
 import type { Service } from '#test/support/service.ts'
 import { attributesOf, dangersOf, textOf } from './html.ts'
 
+/** Thousands of pages are not compressed only to be unpacked again. */
+const UNCOMPRESSED = { 'accept-encoding': 'identity' }
+
 /**
  * Follows the links of every page from the first, and expects that each leads to something and that no page has a danger.
  *
@@ -12,7 +15,7 @@ export async function walkLinks(service: Service, first: string, isFollowed: (pa
   const from = new Map([[first, 'the start']])
   const pages: string[] = []
   for (const [target, source] of from) {
-    const response = await fetch(service.baseUrl + target, { redirect: 'manual' })
+    const response = await fetch(service.baseUrl + target, { redirect: 'manual', headers: UNCOMPRESSED })
     const isPage = response.headers.get('content-type')?.startsWith('text/html') ?? false
     const body = await response.text()
     // A folder shows that a described-only file is there; the file itself is refused.
