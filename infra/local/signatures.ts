@@ -94,7 +94,10 @@ function checkWaiting(read: Map<string, Signature | Absent>): void {
 }
 
 function checkMore(read: Map<string, Signature | Absent>): void {
-  if (waiting.size > 0 && read.size <= PATHS_PER_TURN) return checkWaiting(read)
+  if (waiting.size > 0 && read.size <= PATHS_PER_TURN) {
+    checkWaiting(read)
+    return
+  }
   looked = null
   if (waiting.size > 0) setImmediate(look)
 }
