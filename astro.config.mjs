@@ -3,6 +3,7 @@ import { defineConfig } from 'astro/config'
 import { compressAssets } from './scripts/setup/compress-assets.mjs'
 import { devPages } from './scripts/setup/dev-pages.mjs'
 import { indexDocs } from './scripts/setup/index-docs.mjs'
+import { keepDigests } from './scripts/setup/keep-digests.mjs'
 
 // Every page is rendered on demand inside the service's own process (site/server.ts), so the public origin is a setting of the
 // running process and not of the build.
@@ -13,7 +14,7 @@ export default defineConfig({
   output: 'server',
   // A page is sent whole: in pieces it costs more, and none of it is known before its facts are.
   adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
-  integrations: [devPages(), indexDocs(), compressAssets()],
+  integrations: [devPages(), indexDocs(), compressAssets(), keepDigests()],
   // By default the adapter keeps sessions in files; pages have no sessions.
   session: false,
   trailingSlash: 'never',
