@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
+import { createFairGate, type FairGate } from '#core/concurrency/fair-gate.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { ServiceError } from '#core/errors.ts'
-import { RawFileError } from '#core/ports/raw-file.ts'
+import { RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/client-network.ts'
@@ -14,6 +16,8 @@ import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
 
 const BUSY_RETRY_SECONDS = 5
+/** Requests of one client that may wait to begin: a quarter of a second, at a millisecond each. */
+const BEGINNINGS = { limit: Number.POSITIVE_INFINITY, limitEach: 256, maxWaitingEach: 0 }
 
 /**
  * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: raw files, as the git host of local repositories would serve them.
@@ -25,15 +29,16 @@ const BUSY_RETRY_SECONDS = 5
  * ETag is weak: no client joins such a part with a later answer.
  *
  * Requests begin one a turn of the event loop, and so does whatever they do next: they come in bursts, and answers of the other routes
- * come in between. Decision 0081.
+ * come in between. Clients take turns. Decision 0081.
  */
 export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
+  const beginnings = createFairGate(BEGINNINGS)
   app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
-    await ownTurn()
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
+    const reader = { client: clientNetwork(request.ip), signal: endOf(reply), displace: () => reply.raw.destroy() }
+    await begin(beginnings, reader)
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
-    const reader = { client: clientNetwork(request.ip), signal: endOf(reply), displace: () => reply.raw.destroy() }
     const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(toServiceError)
     if (!file) throw new ServiceError('file.not_found')
     return await sendFile(request, reply, {
@@ -43,6 +48,17 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
       read: range => file.read(range).catch(toServiceError),
     })
   })
+}
+
+/** @throws ServiceError when too many requests of the client wait to begin, or when it goes away meanwhile */
+async function begin(beginnings: FairGate, { client, signal }: Pick<RawFileReader, 'client' | 'signal'>): Promise<void> {
+  try {
+    await beginnings(client, () => ownTurn(client, signal))
+  } catch (cause) {
+    if (signal.aborted) throw new ServiceError('request.invalid', { message: 'the client went away', cause })
+    if (!(cause instanceof GateFull)) throw cause
+    toServiceError(new RawFileError('busy', 'too many requests of the client wait', { cause }))
+  }
 }
 
 function headersOf(name: string): Record<string, string> {
