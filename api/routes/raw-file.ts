@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
-import { createFairGate, type FairGate } from '#core/concurrency/fair-gate.ts'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { ServiceError } from '#core/errors.ts'
-import { RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
+import { RawFileError } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/client-network.ts'
@@ -35,30 +35,21 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   const beginnings = createFairGate(BEGINNINGS)
   app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
-    const reader = { client: clientNetwork(request.ip), signal: endOf(reply), displace: () => reply.raw.destroy() }
-    await begin(beginnings, reader)
+    const [client, signal] = [clientNetwork(request.ip), endOf(reply)]
+    const fail = (error: unknown) => toServiceError(error, signal)
+    await beginnings(client, () => ownTurn(client, signal)).catch(fail)
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
-    const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(toServiceError)
+    const reader = { client, signal, displace: () => reply.raw.destroy() }
+    const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(fail)
     if (!file) throw new ServiceError('file.not_found')
     return await sendFile(request, reply, {
       sizeBytes: file.sizeBytes,
       etag: file.isVerified ? `"${file.oid}"` : `W/"${file.oid}"`,
       headers: headersOf(baseNameOf(path)),
-      read: range => file.read(range).catch(toServiceError),
+      read: range => file.read(range).catch(fail),
     })
   })
-}
-
-/** @throws ServiceError when too many requests of the client wait to begin, or when it goes away meanwhile */
-async function begin(beginnings: FairGate, { client, signal }: Pick<RawFileReader, 'client' | 'signal'>): Promise<void> {
-  try {
-    await beginnings(client, () => ownTurn(client, signal))
-  } catch (cause) {
-    if (signal.aborted) throw new ServiceError('request.invalid', { message: 'the client went away', cause })
-    if (!(cause instanceof GateFull)) throw cause
-    toServiceError(new RawFileError('busy', 'too many requests of the client wait', { cause }))
-  }
 }
 
 function headersOf(name: string): Record<string, string> {
@@ -89,16 +80,23 @@ function endOf({ raw: response }: FastifyReply): AbortSignal {
   return ended.signal
 }
 
-function toServiceError(error: unknown): never {
+/** @param signal of a client that went away: whatever failed for it is no fault of the service */
+function toServiceError(error: unknown, signal: AbortSignal): never {
+  if (signal.aborted) throw new ServiceError('request.invalid', { message: 'the client went away', cause: error })
+  if (error instanceof GateFull) throw busy(error)
   if (!(error instanceof RawFileError)) throw error
   switch (error.reason) {
     case 'busy':
-      throw new ServiceError('mount.unavailable', { message: BUSY, retryAfter: BUSY_RETRY_SECONDS, cause: error })
+      throw busy(error)
     case 'damaged':
       throw new ServiceError('skill.unavailable', { message: DAMAGED, cause: error })
     case 'unavailable':
       throw new ServiceError('mount.unavailable', { cause: error })
   }
+}
+
+function busy(cause: Error): ServiceError {
+  return new ServiceError('mount.unavailable', { message: BUSY, retryAfter: BUSY_RETRY_SECONDS, cause })
 }
 
 const BUSY = `too many files are being read; try again after ${BUSY_RETRY_SECONDS} seconds`
