@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
+import { createFairGate } from '#core/concurrency/fair-gate.ts'
+import { GateFull } from '#core/concurrency/gate.ts'
 import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { ServiceError } from '#core/errors.ts'
 import { RawFileError } from '#core/ports/raw-file.ts'
@@ -14,6 +16,8 @@ import { openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
 
 const BUSY_RETRY_SECONDS = 5
+/** Requests of one client that may wait to begin: a quarter of a second, at a millisecond each. */
+const BEGINNINGS = { limit: Number.POSITIVE_INFINITY, limitEach: 256, maxWaitingEach: 0 }
 
 /**
  * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: raw files, as the git host of local repositories would serve them.
@@ -25,22 +29,25 @@ const BUSY_RETRY_SECONDS = 5
  * ETag is weak: no client joins such a part with a later answer.
  *
  * Requests begin one a turn of the event loop, and so does whatever they do next: they come in bursts, and answers of the other routes
- * come in between. Decision 0081.
+ * come in between. Clients take turns. Decision 0081.
  */
 export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
+  const beginnings = createFairGate(BEGINNINGS)
   app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
-    await ownTurn()
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
+    const [client, signal] = [clientNetwork(request.ip), endOf(reply)]
+    const fail = (error: unknown) => toServiceError(error, signal)
+    await beginnings(client, () => ownTurn(client, signal)).catch(fail)
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
-    const reader = { client: clientNetwork(request.ip), signal: endOf(reply), displace: () => reply.raw.destroy() }
-    const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(toServiceError)
+    const reader = { client, signal, displace: () => reply.raw.destroy() }
+    const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(fail)
     if (!file) throw new ServiceError('file.not_found')
     return await sendFile(request, reply, {
       sizeBytes: file.sizeBytes,
       etag: file.isVerified ? `"${file.oid}"` : `W/"${file.oid}"`,
       headers: headersOf(baseNameOf(path)),
-      read: range => file.read(range).catch(toServiceError),
+      read: range => file.read(range).catch(fail),
     })
   })
 }
@@ -73,16 +80,23 @@ function endOf({ raw: response }: FastifyReply): AbortSignal {
   return ended.signal
 }
 
-function toServiceError(error: unknown): never {
+/** @param signal of a client that went away: whatever failed for it is no fault of the service */
+function toServiceError(error: unknown, signal: AbortSignal): never {
+  if (signal.aborted) throw new ServiceError('request.invalid', { message: 'the client went away', cause: error })
+  if (error instanceof GateFull) throw busy(error)
   if (!(error instanceof RawFileError)) throw error
   switch (error.reason) {
     case 'busy':
-      throw new ServiceError('mount.unavailable', { message: BUSY, retryAfter: BUSY_RETRY_SECONDS, cause: error })
+      throw busy(error)
     case 'damaged':
       throw new ServiceError('skill.unavailable', { message: DAMAGED, cause: error })
     case 'unavailable':
       throw new ServiceError('mount.unavailable', { cause: error })
   }
+}
+
+function busy(cause: Error): ServiceError {
+  return new ServiceError('mount.unavailable', { message: BUSY, retryAfter: BUSY_RETRY_SECONDS, cause })
 }
 
 const BUSY = `too many files are being read; try again after ${BUSY_RETRY_SECONDS} seconds`

@@ -18,8 +18,12 @@ export const ONE_BY_ONE: FairGateLimits = {
   maxWaitingEach: Number.POSITIVE_INFINITY,
 }
 
-/** Runs the task once the gate admits it. @throws GateFull, or what the task throws */
-export type FairGate = <Value>(key: string, task: () => Promise<Value>) => Promise<Value>
+/**
+ * Runs the task once the gate admits it. A task that waits when `signal` is aborted leaves its line.
+ *
+ * @throws GateFull, the reason of `signal`, or what the task throws
+ */
+export type FairGate = <Value>(key: string, task: () => Promise<Value>, signal?: AbortSignal) => Promise<Value>
 
 /**
  * A semaphore whose places are given to the keys in turn, so that a key with many tasks delays the others by one task, not by all of its own.
@@ -27,12 +31,12 @@ export type FairGate = <Value>(key: string, task: () => Promise<Value>) => Promi
  */
 export function createFairGate(limits: FairGateLimits): FairGate {
   const gate = new Turns(limits)
-  return (key, task) => gate.run(key, task)
+  return (key, task, signal) => gate.run(key, task, signal)
 }
 
 interface Waiting {
   start(): void
-  refuse(reason: GateFull): void
+  refuse(reason: unknown): void
 }
 
 /** The tasks of one key. */
@@ -53,10 +57,11 @@ class Turns {
     this.#limits = limits
   }
 
-  async run<Value>(key: string, task: () => Promise<Value>): Promise<Value> {
+  async run<Value>(key: string, task: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+    signal?.throwIfAborted()
     const line = this.#lines.get(key) ?? { running: 0, waiting: [] }
     if (this.#isFree(line)) this.#enter(key, line)
-    else await this.#wait(key, line)
+    else await this.#wait(key, line, signal)
     try {
       return await task()
     } finally {
@@ -76,13 +81,32 @@ class Turns {
     this.#lines.set(key, line)
   }
 
-  async #wait(key: string, line: Line): Promise<void> {
+  async #wait(key: string, line: Line, signal: AbortSignal | undefined): Promise<void> {
     const { maxWaitingEach, maxWaiting = Number.POSITIVE_INFINITY } = this.#limits
     if (line.waiting.length >= maxWaitingEach) throw new GateFull()
     if (this.#waiting >= maxWaiting) this.#makeRoom(line)
     this.#lines.set(key, line)
     this.#waiting++
-    await new Promise<void>((resolve, reject) => line.waiting.push({ start: resolve, refuse: reject }))
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiting = { start: resolve, refuse: reject }
+    line.waiting.push(waiting)
+    const withdraw = () => this.#withdraw(key, line, waiting, signal?.reason)
+    signal?.addEventListener('abort', withdraw)
+    try {
+      await promise
+    } finally {
+      signal?.removeEventListener('abort', withdraw)
+    }
+  }
+
+  /** Does nothing for a task that was admitted or refused meanwhile. */
+  #withdraw(key: string, line: Line, waiting: Waiting, reason: unknown): void {
+    const index = line.waiting.indexOf(waiting)
+    if (index < 0) return
+    line.waiting.splice(index, 1)
+    this.#waiting--
+    if (line.running === 0 && line.waiting.length === 0) this.#lines.delete(key)
+    waiting.refuse(reason)
   }
 
   /** Refuses a task of the longest line. @throws GateFull when that is the line of the caller */

@@ -1,10 +1,17 @@
-let last: Promise<void> = Promise.resolve()
+import { createFairGate, ONE_BY_ONE } from './fair-gate.ts'
+
+const turns = createFairGate({ ...ONE_BY_ONE, limit: 1 })
 
 /**
- * Resolves in a turn of the event loop that no other caller gets; callers are served in order. For the steps of work that comes in bursts: an
- * answer takes some turns, and in each of them it waits for one such step, not for those of the whole burst.
+ * Resolves in a turn of the event loop that no other caller gets. Keys take turns; the callers of one key are served in order. For the steps of
+ * work that comes in bursts: an answer takes some turns, and in each of them it waits for one such step, not for those of the whole burst.
+ *
+ * The number of callers that wait is not bounded here. Decision 0081.
+ *
+ * @param key identifies the client
+ * @throws the reason of `signal`
  */
-export function ownTurn(): Promise<void> {
-  last = last.then(() => new Promise(resolve => setImmediate(resolve)))
-  return last
+export async function ownTurn(key: string, signal: AbortSignal): Promise<void> {
+  await turns(key, () => new Promise<void>(resolve => setImmediate(resolve)), signal)
+  signal.throwIfAborted()
 }

@@ -2,6 +2,7 @@ import type { IndexJob } from '#core/ports/job-queue.ts'
 import { preparesAhead } from './ahead.ts'
 import { type JobProcess, type JobProcessSettings, type ProcessEnd, type ProcessedJob, startJobProcess } from './job-process.ts'
 import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
+import { LongRepositories } from './long-repositories.ts'
 import type { IndexerLog } from './run-lease.ts'
 
 export interface JobProcessesSettings extends JobProcessSettings {
@@ -21,14 +22,12 @@ const IDLE_MILLISECONDS = 60_000
 const KEPT = 2
 /** By then a visitor who opened a repository has their first answers. A deployment with new repositories all day is seldom idle for longer. */
 const SETTLED_MILLISECONDS = 1_000
-/** Repositories whose last job was long are remembered up to this number. */
-const LONG_REPOSITORIES = 1_000
 /** A process that holds more of its memory limit after a job is ended. */
 const LARGE_SHARE = 1 / 2
 
 /**
  * Runs jobs in child processes with limits on time and memory. A process runs one job at a time and is reused for the next one, since starting
- * one takes longer than most jobs.
+ * one takes longer than most jobs. A repository with long jobs gets a process that yields. Decisions 0085 and 0106.
  */
 export function createJobProcesses(settings: JobProcessesSettings, log: IndexerLog): JobRunner {
   return new JobProcesses(settings, log)
@@ -38,8 +37,7 @@ class JobProcesses implements JobRunner {
   readonly #settings: JobProcessesSettings
   readonly #log: IndexerLog
   readonly #all = new Set<JobProcess>()
-  /** Ids of repositories whose last job was long, the newest last. */
-  readonly #long = new Set<string>()
+  readonly #long = new LongRepositories()
   /** The last used one comes last. */
   readonly #idle: { process: JobProcess; since: number }[] = []
   /** The start of a process that no job waits for. */
@@ -92,13 +90,6 @@ class JobProcesses implements JobRunner {
     return this.#long.has(repository.id)
   }
 
-  #noteLength({ repository }: IndexJob, isLong: boolean): void {
-    this.#long.delete(repository.id)
-    if (isLong) this.#long.add(repository.id)
-    const [oldest] = this.#long
-    if (this.#long.size > LONG_REPOSITORIES && oldest !== undefined) this.#long.delete(oldest)
-  }
-
   async close(): Promise<void> {
     await this.#starting
     await Promise.all([...this.#all].map(one => one.end('stopped')))
@@ -126,7 +117,7 @@ class JobProcesses implements JobRunner {
   async #runIn(process: JobProcess, job: IndexJob, options: RunOptions): Promise<ProcessedJob> {
     if (this.#isExpectedLong(job)) process.yieldToJobs()
     const processed = await process.run(job, options)
-    this.#noteLength(job, processed.isLong)
+    this.#long.note(job.repository.id, processed)
     this.#keep(process)
     return processed
   }
@@ -170,7 +161,7 @@ class JobProcesses implements JobRunner {
     return this.#idle.filter(({ process }) => !process.isSlow).length < this.#kept
   }
 
-  /** The worker does not wait for it: a job that comes meanwhile has a process, a long one that which is replaced. */
+  /** The worker does not wait for it: a job that comes meanwhile has a process, and a long job takes the process that is being replaced. */
   async #startAnother(signal: AbortSignal): Promise<void> {
     try {
       // First: those that ran jobs are warm, and are used before it.

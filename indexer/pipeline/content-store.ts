@@ -223,7 +223,7 @@ export class ContentStore {
 /** Its record becomes a location once that is known. */
 function waitingFile(file: WaitingFile): WaitingFile {
   if (file.record instanceof Promise) {
-    // A failure is told to whoever waits for the promise.
+    // Handled where the record is awaited.
     file.record.then(location => (file.record = location)).catch(() => {})
   }
   return file

@@ -193,23 +193,26 @@ async function buildFrom(
   const { tree, parts } = reuseEarlier(earlier, readings, read, { noteSizes: host.isRemote })
   const textBytes = textBytesOf(tree.entries)
   const gzip = earlier === null ? (gzipThreads?.start(textBytes) ?? null) : null
-  const target = isRepair ? replacingDamaged(blobs) : blobs
-  const writer = createSnapshotWriter(target, repository, commit, parts, gzip ? bytes => gzip.compress(bytes) : gzipMember)
-  const previous = await openPreviousSection(earlier, options.signal)
-  const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytes) : null
-  const search = beside ?? createSearchBuilder(writer, { previous, signal: options.signal })
   try {
-    const tokenCounts = earlier === null ? new Map<string, number>() : await loadTokenCounts(earlier)
-    const confirm = async () => reader.confirm?.()
-    return await indexRepository(writer, tree, repository, {
-      ...options,
-      search,
-      tokenCounts,
-      confirm,
-      committedAt: reader.committedAt ?? null,
-    })
+    const target = isRepair ? replacingDamaged(blobs) : blobs
+    const writer = createSnapshotWriter(target, repository, commit, parts, gzip ? bytes => gzip.compress(bytes) : gzipMember)
+    const previous = await openPreviousSection(earlier, options.signal)
+    const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytes) : null
+    const search = beside ?? createSearchBuilder(writer, { previous, signal: options.signal })
+    try {
+      const tokenCounts = earlier === null ? new Map<string, number>() : await loadTokenCounts(earlier)
+      const confirm = async () => reader.confirm?.()
+      return await indexRepository(writer, tree, repository, {
+        ...options,
+        search,
+        tokenCounts,
+        confirm,
+        committedAt: reader.committedAt ?? null,
+      })
+    } finally {
+      await search.close()
+    }
   } finally {
-    await search.close()
     await gzip?.close()
   }
 }

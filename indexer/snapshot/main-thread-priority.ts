@@ -1,6 +1,6 @@
 import { getPriority, setPriority } from 'node:os'
 
-/** Gives this thread the priority of the main thread. On Linux each has its own, and who runs a job changes that of the main thread alone. Decision 0109. */
+/** Gives this thread the priority of the main thread. On Linux each has its own, and the worker changes the priority of the main thread only. Decision 0109. */
 export function followMainThread(): void {
   if (process.platform !== 'linux') return
   try {

@@ -196,7 +196,7 @@ function createWindow(size = 8): { add(work: Promise<unknown>): Promise<void> } 
   const pending: Promise<unknown>[] = []
   return {
     async add(work) {
-      // The caller hears of a failure when it waits for the first that failed.
+      // `add` or `finish` rejects with the first failure.
       work.catch(() => {})
       pending.push(work)
       if (pending.length > size) await pending.shift()

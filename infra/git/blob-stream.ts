@@ -5,6 +5,8 @@ import { type GitOptions, type GitProcess, startGit } from './process.ts'
 import type { GitView } from './view.ts'
 
 export interface BlobStreamOptions {
+  /** Identifies the reader. Clients take turns. */
+  client: string
   /** `null` when the repository cannot be read now. The view is removed once. */
   openView: () => Promise<GitView | null>
   /** Ends the stream: kills git at once, and removes the view. */
@@ -73,28 +75,33 @@ function resume(
   }
 }
 
-async function* readPieces({ openView, signal }: BlobStreamOptions, blob: Blob, range: ByteRange): AsyncGenerator<Uint8Array> {
+async function* readPieces(options: BlobStreamOptions, blob: Blob, range: ByteRange): AsyncGenerator<Uint8Array> {
+  const { client, openView, signal } = options
   const view = await openView()
   if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
   let git: GitProcess | null = null
   try {
-    await ownTurn()
-    signal.throwIfAborted()
+    await ownTurn(client, signal)
     git = startGit(['cat-file', 'blob', blob.oid], { ...LIMITS, gitDir: view.gitDir, signal })
     git.input.end()
-    yield* verify(git, blob, range)
+    yield* verify(git, blob, range, options)
   } finally {
     await git?.stop()
     await view.remove()
   }
 }
 
-async function* verify(git: GitProcess, { oid, sizeBytes }: Blob, range: ByteRange): AsyncGenerator<Uint8Array> {
+async function* verify(
+  git: GitProcess,
+  { oid, sizeBytes }: Blob,
+  range: ByteRange,
+  { client, signal }: BlobStreamOptions,
+): AsyncGenerator<Uint8Array> {
   const hash = createObjectHash('blob', sizeBytes)
   let at = 0
   let held: Uint8Array | null = null
   for await (const chunk of git.output as AsyncIterable<Buffer>) {
-    await ownTurn()
+    await ownTurn(client, signal)
     hash.update(chunk)
     const piece = chunk.subarray(Math.max(0, range.firstByte - at), Math.max(0, range.lastByte + 1 - at))
     at += chunk.length

@@ -93,15 +93,23 @@ class BoundedRawFiles implements RawFiles {
     return this.#readers.close()
   }
 
-  #find({ openView, repository, commit, path, signal }: RawFileRequest): Promise<FoundFile | null> {
-    const searching = AbortSignal.any([signal, AbortSignal.timeout(LOOKUP_MS)])
-    searching.throwIfAborted()
-    const asked = { key: repository, openView, signal: searching }
-    return this.#readers.use(asked, async batch => {
-      await ownTurn() // the first question may start git
-      const oid = await findBlob(batch, commit, path)
-      return oid === null ? null : await readSmall(batch, oid)
-    })
+  async #find({ openView, repository, commit, path, client, signal }: RawFileRequest): Promise<FoundFile | null> {
+    signal.throwIfAborted()
+    const outOfTime = new AbortController()
+    const searching = AbortSignal.any([signal, outOfTime.signal])
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await this.#readers.use({ key: repository, openView, signal: searching }, async batch => {
+        // The first question may start git. A search holds a place, so it does not wait behind the other steps of its client.
+        await ownTurn(`search:${client}`, searching)
+        // What other clients do before must not take the time of this search.
+        timer ??= setTimeout(() => outOfTime.abort(new Error(`not found within ${LOOKUP_MS} ms`)), LOOKUP_MS)
+        const oid = await findBlob(batch, commit, path)
+        return oid === null ? null : await readSmall(batch, oid)
+      })
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   #bounded({ oid, sizeBytes, bytes }: FoundFile, request: RawFileRequest): RawFile {

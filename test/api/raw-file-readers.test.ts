@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { storeForgedPack } from '#test/support/forged-packs.ts'
 import { countGitStreams } from '#test/support/git-streams.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -101,6 +102,23 @@ test('a client that leaves ends git at once', async () => {
   await until(() => countGitStreams() === 0)
 })
 
+test('nothing is opened for a client that leaves before its request begins', async () => {
+  const opened: string[] = []
+  app.deps.deny = [({ repository }) => opened.push(repository) > 0]
+  onTestFinished(() => {
+    app.deps.deny = []
+  })
+  const pathOf = (repository: string) => `/git/local/acme/${repository}/raw/${'0'.repeat(40)}/a.md`
+  app.app.server.prependOnceListener('request', ({ socket }) => {
+    // Others of the same network wait before it.
+    for (let number = 0; number < 50; number++) void ownTurn('127.0.0.1', AbortSignal.any([]))
+    socket.destroy()
+  })
+  expect((await stall(pathOf('left'))).head).toBe('')
+  expect((await app.get(pathOf('stays'))).status).toBe(403)
+  expect(opened).toEqual(['stays'])
+})
+
 test('a client that takes nothing is dropped', async () => {
   const { socket } = await stall(await filmPath())
   await until(() => {
@@ -140,6 +158,16 @@ test('a client that stands still makes room for another one', async () => {
   await until(() => stalled.some(({ socket }) => socket.closed))
   const displaced = stalled.find(({ socket }) => socket.closed)
   expect(displaced?.socket.bytesRead).toBeLessThan(200 * MIB)
+})
+
+test('a client with too many requests that wait to begin is told when to come again; another one and an address of no file are not', async () => {
+  const license = (await filmPath()).replace('film.bin', 'LICENSE')
+  const ask = (remoteAddress: string, url: string) => app.app.inject({ url, remoteAddress })
+  const crowd = Array.from({ length: 300 }, () => ask('192.0.2.1', `/git/local/acme/media/raw/${'0'.repeat(40)}/LICENSE`))
+  const beside = [ask('192.0.2.2', license), ask('192.0.2.1', '/git/local/acme/media/raw/main/LICENSE')]
+  const statuses = (await Promise.all(crowd)).map(({ statusCode, headers }) => [statusCode, headers['retry-after'] ?? null])
+  expect(statuses.filter(([status]) => status === 503)).toEqual(Array.from({ length: 300 - 256 }, () => [503, '5']))
+  expect((await Promise.all(beside)).map(({ statusCode }) => statusCode)).toEqual([200, 404])
 })
 
 test('many clients that take nothing hold few processes; others are told when to come again, and small files are served', async () => {

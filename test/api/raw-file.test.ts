@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseRange } from '#api/http/send-file.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { countTurns } from '#test/support/turn-counter.ts'
@@ -127,14 +127,25 @@ test('the address that the interface gives for a file leads to its bytes', async
   expect((await app.get(pathname)).body).toHaveLength(2 * 1024 * 1024)
 })
 
-test('of requests that come at once, one begins in a turn of the event loop', async () => {
+test('of requests that come at once, one begins in a turn of the event loop, and clients take turns', async () => {
   const turns = countTurns()
-  const ended = Array.from({ length: 5 }, async () => {
-    const { statusCode } = await app.app.inject('/git/local/acme/handbook/nothing')
-    return { statusCode, turn: turns.turn() }
+  const begun: number[] = []
+  app.deps.deny = [
+    ({ repository }) => {
+      begun[Number(repository)] = turns.turn()
+      return true
+    },
+  ]
+  onTestFinished(() => {
+    app.deps.deny = []
   })
-  const answers = await Promise.all(ended)
+  const clients = ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2']
+  const asked = clients.map((remoteAddress, number) =>
+    app.app.inject({ url: `/git/local/acme/${number}/raw/${'0'.repeat(40)}/a.md`, remoteAddress }),
+  )
+  const answers = await Promise.all(asked)
   turns.stop()
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([404, 404, 404, 404, 404])
-  expect(new Set(answers.map(({ turn }) => turn)).size).toBe(answers.length)
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([403, 403, 403, 403])
+  const [first = 0] = begun
+  expect(begun.map(turn => turn - first)).toEqual([0, 2, 3, 1])
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { IndexThreads } from '#indexer/pipeline/write-snapshot.ts'
-import { createSearchThreads } from '#indexer/search/search-thread.ts'
+import { createSearchBuilder, type SearchBuilder } from '#indexer/search/builder.ts'
+import type { SectionPlace } from '#indexer/search/page-stream.ts'
+import { createSearchThreads, type SearchThreads } from '#indexer/search/search-thread.ts'
 import { createGzipThreads } from '#indexer/snapshot/gzip-thread.ts'
 import { index } from '#test/support/indexed.ts'
 import { MIT, newRepository, repositories, skill, useRepositories } from './snapshot-scene.ts'
@@ -37,6 +39,49 @@ test('threads write the snapshot that one thread does, and so do the threads tha
     expect(await beside.objects()).toEqual(await alone.objects())
   }
 })
+
+test.each([
+  [
+    'begin',
+    () => {
+      throw new Error('no search')
+    },
+  ],
+  ['be closed', (...[place, signal]: Parameters<SearchThreads['start']>) => failingAtClose(place, signal)],
+] as const)('a job whose search cannot %s closes the thread that compresses', async (_, start) => {
+  const repository = await newRepository()
+  const commit = await repository.commit(FILES)
+  let closed = 0
+  const gzipThreads = {
+    start() {
+      const compressor = createGzipThreads().start(Number.POSITIVE_INFINITY)
+      return (
+        compressor && {
+          compress: (bytes: Uint8Array) => compressor.compress(bytes),
+          async close() {
+            closed++
+            await compressor.close()
+          },
+        }
+      )
+    },
+  }
+  const job = index(repository, commit, repositories.root, {}, { searchThreads: { start }, gzipThreads })
+  await expect(job).rejects.toThrow('no search')
+  expect(closed).toBe(1)
+})
+
+function failingAtClose(place: SectionPlace, signal: AbortSignal): SearchBuilder {
+  const builder = createSearchBuilder(place, { previous: null, signal })
+  return {
+    add: item => builder.add(item),
+    finish: () => builder.finish(),
+    async close() {
+      await builder.close()
+      throw new Error('no search')
+    },
+  }
+}
 
 test('a job fails with the thread that compresses', async () => {
   const repository = await newRepository()

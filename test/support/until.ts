@@ -9,7 +9,7 @@ const FIRST_REST_MS = 20
 const LONGEST_REST_MS = 250
 
 /**
- * A turn for each look at what nobody tells of, for so long at most. The rests between them begin short and take a quarter of the wait: on a busy
+ * Yields before each poll, until `patienceMs` have passed. The rests between polls begin short and take a quarter of the wait: on a busy
  * machine, questions in steady succession took more processor time than the work that they waited for.
  */
 export async function* restsBetweenLooks(patienceMs: number, longestRestMs = LONGEST_REST_MS): AsyncGenerator<void> {

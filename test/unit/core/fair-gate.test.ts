@@ -10,12 +10,14 @@ function openGate(limits: Partial<FairGateLimits>) {
   return {
     began,
     /** @param name begins with the key */
-    start: (name: string) =>
-      gate(name.charAt(0), async () => {
+    start: (name: string, signal?: AbortSignal) => {
+      const task = async () => {
         began.push(name)
         await new Promise<void>(resolve => ends.set(name, resolve))
         return name
-      }),
+      }
+      return gate(name.charAt(0), task, signal)
+    },
     async end(name: string) {
       ends.get(name)?.()
       await new Promise(resolve => setImmediate(resolve))
@@ -25,7 +27,7 @@ function openGate(limits: Partial<FairGateLimits>) {
 
 test('keys take turns, and the tasks of one key run in their order', async () => {
   const { start, end, began } = openGate({})
-  const tasks = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(start)
+  const tasks = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(name => start(name))
   for (const name of ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']) await end(name)
   expect(await Promise.all(tasks)).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'b2'])
   expect(began).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
@@ -33,7 +35,7 @@ test('keys take turns, and the tasks of one key run in their order', async () =>
 
 test('a key holds no more than its own places, although others are free', async () => {
   const { start, end, began } = openGate({ limit: 3, limitEach: 2 })
-  const tasks = ['a1', 'a2', 'a3', 'b1', 'b2'].map(start)
+  const tasks = ['a1', 'a2', 'a3', 'b1', 'b2'].map(name => start(name))
   expect(began).toEqual(['a1', 'a2', 'b1'])
   await end('a1')
   expect(began).toEqual(['a1', 'a2', 'b1', 'b2'])
@@ -45,16 +47,31 @@ test('a key holds no more than its own places, although others are free', async 
 
 test('a key has a bounded number of tasks wait, and others wait beside them', async () => {
   const { start, end, began } = openGate({ maxWaitingEach: 1 })
-  const tasks = ['a1', 'a2', 'b1'].map(start)
+  const tasks = ['a1', 'a2', 'b1'].map(name => start(name))
   await expect(start('a3')).rejects.toThrow(GateFull)
   for (const name of ['a1', 'b1', 'a2']) await end(name)
   await Promise.all(tasks)
   expect(began).toEqual(['a1', 'b1', 'a2'])
 })
 
+test('a task that waits when its signal is aborted leaves its line, and its place goes to another one', async () => {
+  const { start, end, began } = openGate({ maxWaitingEach: 1 })
+  const leaving = new AbortController()
+  const first = start('a1')
+  const left = [start('a2', leaving.signal), start('b1', leaving.signal)]
+  const refused = left.map(task => expect(task).rejects.toThrow('left'))
+  leaving.abort(new Error('left'))
+  await Promise.all(refused)
+  const third = start('a3')
+  await expect(start('c1', leaving.signal)).rejects.toThrow('left')
+  for (const name of ['a1', 'a3']) await end(name)
+  expect(await Promise.all([first, third])).toEqual(['a1', 'a3'])
+  expect(began).toEqual(['a1', 'a3'])
+})
+
 test('where too many tasks wait in all, the longest line loses its newest task', async () => {
   const { start, end, began } = openGate({ maxWaiting: 3 })
-  const tasks = ['a1', 'a2', 'a3'].map(start)
+  const tasks = ['a1', 'a2', 'a3'].map(name => start(name))
   const surplus = start('a4')
   const refused = expect(surplus).rejects.toThrow(GateFull)
   tasks.push(start('b1'))

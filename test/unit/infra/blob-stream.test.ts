@@ -23,7 +23,7 @@ function open() {
     return { gitDir: repository.gitDir, remove: async () => void lent-- }
   }
   return openBlobStream(
-    { openView, signal: left.signal },
+    { client: 'reader', openView, signal: left.signal },
     { oid, sizeBytes: SIZE_BYTES },
     { firstByte: 0, lastByte: SIZE_BYTES - 1 },
   )
