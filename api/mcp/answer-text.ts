@@ -158,15 +158,16 @@ export function errorText(error: ErrorAnswer['error']): string {
 /** Neither state may be taken for an empty repository. */
 function stateText(answer: IndexingAnswer | FailedAnswer, context: TextContext): string {
   const head = origin(context, answer.commit)
+  const here = context.isWorkingFolder ? 'in this state' : 'at this commit'
   if (answer.status === 'indexing') {
     return lines(
       head,
-      `The repository is being read for the first time at this commit, so nothing can be said of its contents yet. Call again in ${INDEXING_RETRY_SECONDS} s: ${call(context.tool, context.arguments)}`,
+      `The repository is being read for the first time ${here}, so nothing can be said of its contents yet. Call again in ${INDEXING_RETRY_SECONDS} s: ${call(context.tool, context.arguments)}`,
     )
   }
   return lines(
     head,
-    `The repository could not be read at this commit (${answer.errorCode}), so nothing can be said of its contents. It is tried again after ${answer.retryAt}.`,
+    `The repository could not be read ${here} (${answer.errorCode}), so nothing can be said of its contents. It is tried again after ${answer.retryAt}.`,
   )
 }
 

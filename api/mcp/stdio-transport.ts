@@ -32,6 +32,7 @@ export function createStdioTransport(input: Readable, output: Writable, maxDrain
         transport.onmessage?.(received)
       }
       wire.onerror = error => transport.onerror?.(error)
+      input.on('error', error => transport.onerror?.(error)) // a pipe does not pass errors on
       wire.onclose = () => {
         input.unpipe(held).pause() // an input that is read keeps the process alive
         open.forget()

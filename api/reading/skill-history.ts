@@ -45,11 +45,16 @@ async function tellHistory(
 
 /** The manifest of the folder, and the first skills and documents below it: of each only what may be copied. */
 async function listedPaths(mount: ReadyMount): Promise<string[]> {
-  const { folder, address } = mount
   const { skills, documents } = await listContent(mount)
-  const isOwn = folder.manifest !== undefined && parentOf(folder.manifest as RepoPath) === address.path
-  const manifest = isOwn && !folder.describedOnly ? [folder.manifest as string] : []
-  return [...manifest, ...[...skills, ...documents].filter(one => !one.describedOnly).map(({ path }) => path)]
+  const listed = [...skills, ...documents].filter(one => !one.describedOnly).map(({ path }) => path)
+  return [...(await ownManifest(mount)), ...listed]
+}
+
+/** None if it may not be copied, or excludes itself. */
+async function ownManifest({ folder, address, snapshot }: ReadyMount): Promise<string[]> {
+  const { manifest } = folder
+  if (manifest === undefined || folder.describedOnly || parentOf(manifest as RepoPath) !== address.path) return []
+  return (await snapshot.get('withheld', manifest)) === null ? [manifest] : []
 }
 
 /** The delivered files, those that change most often first: the skill, the nearest rules, what it includes, its files. */

@@ -6,12 +6,15 @@ export interface GitPlaces {
   lookUp: FairGate
   /** For hashes, which may take a walk of a whole history, for seconds: it holds no place of a ref. */
   walk: FairGate
+  /** For the commits of paths, which answers do without: up to 5 seconds of a processor each, so they hold no place of a hash. */
+  history: FairGate
 }
 
 const LOOKUPS = { limit: 8, limitEach: 3, maxWaitingEach: 256, maxWaiting: 1_024 }
 const WALKS = { limit: 4, limitEach: 1, maxWaitingEach: 32, maxWaiting: 128 }
+const HISTORIES = { limit: 2, limitEach: 1, maxWaitingEach: 16, maxWaiting: 64 }
 
 /** Tasks throw GateFull when too many wait. */
 export function createGitPlaces(): GitPlaces {
-  return { lookUp: createFairGate(LOOKUPS), walk: createFairGate(WALKS) }
+  return { lookUp: createFairGate(LOOKUPS), walk: createFairGate(WALKS), history: createFairGate(HISTORIES) }
 }

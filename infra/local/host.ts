@@ -75,6 +75,8 @@ const NOT_SELF_CONTAINED = 'links, or other things than files and folders, lie a
 const ANSWER_MS = 10_000
 /** Time in which a caller is told a commit, the waiting for a turn included. */
 const WAIT_MS = 20_000
+/** The same for a history: a page is shown without it. */
+const HISTORY_WAIT_MS = 4_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
 
@@ -109,8 +111,9 @@ class LocalGitHost implements LocalHost {
     this.#rawFiles = rawFiles
     this.#onRefused = onRefused
     const refuse = ({ named }: Place) => onRefused(named, NOT_SELF_CONTAINED)
-    this.#commits = new Commits(this.#views, this.#gitPlaces, { signal: () => this.#answerSignal(), waitMs: WAIT_MS }, refuse)
-    this.#history = new PlaceHistory(this.#views, this.#gitPlaces, () => this.#answerSignal())
+    const signal = () => this.#answerSignal()
+    this.#commits = new Commits(this.#views, this.#gitPlaces, { signal, waitMs: WAIT_MS }, refuse)
+    this.#history = new PlaceHistory(this.#views, this.#gitPlaces, { signal, waitMs: HISTORY_WAIT_MS })
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }

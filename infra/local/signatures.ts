@@ -63,8 +63,8 @@ const PATHS_PER_TURN = 512
  * Whether the files at all paths are unchanged. They are read after the call, in the next phase of the event loop: one read serves all callers
  * of this turn. It is as fresh as a read for each of them, and many requests that arrive together pay for one.
  *
- * Whoever is called back by a check and asks at once, before anything else of the event loop runs, is answered in the same phase, and paths
- * that were read in it are not read again: nothing has arrived since. So a chain of checks, such as place, repository and ref, takes one phase.
+ * A check that is requested in the continuation of another check runs in the same phase and reuses its reads: nothing has arrived since. So a
+ * chain of checks, such as place, repository and ref, takes one phase.
  *
  * The read is synchronous: a few microseconds a path on a local disk, less than a task of the thread pool.
  */

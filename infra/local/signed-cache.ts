@@ -29,8 +29,8 @@ const ENTRY_BYTES = 300
 /**
  * Caches values computed from files until one of these files changes.
  *
- * A returned value was current at some instant after the event loop last took anything in: every `get` has all files of the value checked.
- * Callers may share a check or a computation, but never one that began before what made them call.
+ * A returned value was current at some instant after the event loop last received I/O: every `get` has all files of the value checked.
+ * Callers may share a check or a computation, but never one from before the event that they handle.
  */
 export class SignedCache<Value> {
   readonly #entries: LRUCache<string, Entry<Value>>

@@ -16,7 +16,7 @@ let app: TestApp
 let repository: TestRepository
 const made: string[] = []
 beforeAll(async () => {
-  app = await testApp({ 'acme/tools': {}, 'acme/bare': {} }, { github: { withToken: true } })
+  app = await testApp({ 'acme/tools': {}, 'acme/bare': {}, 'acme/shy': {} }, { github: { withToken: true } })
   repository = app.repository('acme/tools')
   const commit = async (files: Record<string, string | null>, message: string) =>
     made.push(await repository.commit(files, { message }))
@@ -28,6 +28,9 @@ beforeAll(async () => {
   await commit({ 'a/secret.md': 'Hidden.\n' }, 'secret.md is withheld')
   await commit({ 'a/run.sh': 'echo\n' }, HOSTILE)
   await app.repository('acme/bare').commit({ 'SKILL.md': skill('Nobody may copy this.') }, { message: 'words of the text' })
+  const shy = app.repository('acme/shy')
+  await shy.commit({ 'package.json': MIT, 'a/SKILL.md': skill('A.') }, { message: 'skill' })
+  await shy.commit({ 'SKILLSET.md': '---\nname: all\nexclude: [SKILLSET.md]\n---\nBe kind.\n' }, { message: 'manifest' })
   for (const host of ['local', 'gh']) for (const name of ['tools', 'bare']) await app.open(`/${host}/acme/${name}`)
 })
 afterEach(() => expect(app.github.mistakes).toEqual([]))
@@ -103,6 +106,12 @@ test('a folder tells the commits of what it lists, without what is withheld or o
     subjects: ['another skill', 'begin'],
   })
   expect(await told('/local/acme/bare')).toEqual({ path: '', paths: [], truncated: true, subjects: [] })
+})
+
+test('a folder whose manifest excludes itself does not tell of it', async () => {
+  await app.open('/local/acme/shy')
+  const { paths, commits } = (await app.ask('history', '/local/acme/shy', {})) as SkillHistory
+  expect([paths, commits.map(({ subject }) => subject)]).toEqual([['a/SKILL.md'], ['skill']])
 })
 
 test('nothing but the path of a skill inside the mount has a history', async () => {

@@ -1,17 +1,22 @@
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 import { sendRaw } from '#test/support/raw-socket.ts'
-import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 
 let app: TestApp
 let port: number
 beforeAll(async () => {
   app = await testApp({ 'acme/tools': { 'docs/a b.md': '# A\n', 'docs/%5Bx%5D.md': '# X\n' } })
-  await app.app.listen({ host: '127.0.0.1', port: 0 })
-  port = (app.app.server.address() as AddressInfo).port
+  port = await listen(app)
 })
 afterAll(() => app.close())
+
+async function listen({ app: service }: TestApp): Promise<number> {
+  await service.listen({ host: '127.0.0.1', port: 0 })
+  return (service.server.address() as AddressInfo).port
+}
 
 const P = '/api/v1/mounts/local/acme/tools'
 const TARGETS: readonly (readonly [target: string, status: number, code: string | null])[] = [
@@ -135,13 +140,30 @@ test('no target, however strange, is ever our fault', async () => {
 
 const send = (bytes: string) => sendRaw(port, bytes)
 
-test.for([
-  ['POST', '/hooks/github', 'application/json'],
-  ['POST', '/mcp', 'application/json'],
-  ['POST', '/oauth/token', 'application/x-www-form-urlencoded'],
-  ['DELETE', '/api/v1/tokens/x', 'application/json'],
-] as const)('%s %s that names a content type and has no body is answered', async ([method, path, type]) => {
-  const answer = await send(`${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-type: ${type}\r\n\r\n`)
-  expect(answer.status).toBeGreaterThanOrEqual(400)
-  expect(answer.status).toBeLessThan(500)
+const FORM = 'application/x-www-form-urlencoded'
+const SIGNED = `x-github-event: ping\r\nx-hub-signature-256: sha256=${'0'.repeat(64)}\r\n`
+
+describe('where people sign in', () => {
+  let scene: PeopleScene
+  let scenePort: number
+  let signedIn: string
+  beforeAll(async () => {
+    scene = await openPeopleScene()
+    scenePort = await listen(scene)
+    const cookies = [...(await scene.signIn(scene.ada)).cookies].map(([name, value]) => `${name}=${value}`)
+    signedIn = `cookie: ${cookies.join('; ')}\r\norigin: ${BASE_URL}\r\nsec-fetch-site: same-origin\r\n`
+  })
+  afterAll(() => scene.close())
+
+  // Each of them gets as far as its body: the answer is that of an empty one.
+  test.for([
+    ['POST', '/hooks/github', 'application/json', (): string => SIGNED, 'hook.forged'],
+    ['POST', '/mcp', 'application/json', (): string => '', undefined],
+    ['POST', '/oauth/token', FORM, (): string => '', undefined],
+    ['DELETE', '/api/v1/me/tokens/x', 'application/json', (): string => signedIn, 'token.not_found'],
+  ] as const)('%s %s that names a content type and has no body is answered', async ([method, path, type, headers, code]) => {
+    const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-type: ${type}\r\n${headers()}\r\n`
+    const answer = await sendRaw(scenePort, head)
+    expect([Math.floor(answer.status / 100), answer.code]).toEqual([4, code])
+  })
 })

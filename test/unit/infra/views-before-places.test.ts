@@ -47,7 +47,7 @@ test.for(['main', 'pinned'] as const)(
     const places = createGitPlaces()
     const views = new PrivateViews()
     const times = { signal: () => AbortSignal.timeout(PATIENT.answerMs), waitMs: PATIENT.answerMs }
-    const commits = new Commits(views, { lookUp: counted(places.lookUp), walk: counted(places.walk) }, times, () => {})
+    const commits = new Commits(views, { ...places, lookUp: counted(places.lookUp), walk: counted(places.walk) }, times, () => {})
     const found = commits.find(place, kind === 'main' ? 'main' : commit)
     const isCopying = async () => (await readdir(far.path, { recursive: true })).some(path => /staging\/\d+$/.test(path))
     await until(isCopying)

@@ -10,10 +10,12 @@ async function connect(lines: readonly object[], { maxMs = FOREVER_MS, tail = '\
   const output = new PassThrough()
   const { transport, closed } = createStdioTransport(input, output, maxMs)
   const received: JSONRPCMessage[] = []
+  const errors: Error[] = []
   transport.onmessage = message => received.push(message)
+  transport.onerror = error => errors.push(error)
   await transport.start()
   input.end(lines.map(line => JSON.stringify({ jsonrpc: '2.0', ...line })).join('\n') + tail)
-  return { transport, closed, received, output }
+  return { transport, closed, received, errors, input, output }
 }
 
 const ping = (id: number) => ({ id, method: 'ping' })
@@ -51,6 +53,13 @@ test('an output that is closed ends the wait', async () => {
   const { closed, output } = await connect([ping(1)])
   output.destroy(new Error('EPIPE'))
   await closed
+})
+
+test('an input that fails is told of, and ends', async () => {
+  const { closed, errors, input } = await connect([ping(1)], { maxMs: 1 })
+  input.destroy(new Error('ECONNRESET'))
+  await closed
+  expect(errors.map(({ message }) => message)).toEqual(['ECONNRESET'])
 })
 
 test('the wait is bounded', async () => {

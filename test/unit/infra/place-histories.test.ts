@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { GateFull } from '#core/concurrency/gate.ts'
+import { Commits } from '#infra/local/commits.ts'
+import { createGitPlaces } from '#infra/local/git-places.ts'
+import { findPlace } from '#infra/local/place.ts'
+import { PlaceHistory } from '#infra/local/place-history.ts'
+import { PrivateViews } from '#infra/local/private-views.ts'
+import { holdGitWalks } from '#test/support/held-git.ts'
+import { IMPATIENT_MS, PATIENT } from '#test/support/patient.ts'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
+import { until } from '#test/support/until.ts'
+
+let repositories: TestRepositories
+let temporary: TemporaryFolder
+let views: PrivateViews
+
+beforeAll(async () => {
+  repositories = await createRepositories()
+  temporary = await takeTemporaryFolder()
+  views = new PrivateViews()
+})
+afterAll(async () => {
+  await views.close()
+  await temporary.giveBack()
+  await repositories.remove()
+})
+
+async function open(name: string, waitMs: number) {
+  const repository = await repositories.create('acme', name)
+  const tip = await repository.commit({ a: 'a', b: 'b' })
+  const { value: place } = await findPlace(repositories.root, repository, { watch() {}, refuse() {} })
+  if (place === null) throw new Error('there is no repository')
+  const places = createGitPlaces()
+  const signal = () => AbortSignal.timeout(PATIENT.answerMs)
+  const commits = new Commits(views, places, { signal, waitMs: PATIENT.answerMs }, () => {})
+  return { place, tip, commits, history: new PlaceHistory(views, places, { signal, waitMs }) }
+}
+
+test('histories that take long keep no hash of their repository from being proved', async () => {
+  const { place, tip, commits, history } = await open('hashes', PATIENT.answerMs)
+  const git = await holdGitWalks()
+  const reading = Promise.all([history.read(place, tip, ['a']), history.read(place, tip, ['b'])])
+  await until(async () => (await git.walks()).length === 1)
+  expect(await commits.find(place, tip)).toBe(tip)
+  await git.goOn()
+  expect((await reading).map(told => told?.commits.length)).toEqual([1, 1])
+})
+
+test('who waits too long for a history, or for its turn, is told to come again; the walk goes on', async () => {
+  const { place, tip, history } = await open('waits', IMPATIENT_MS)
+  const git = await holdGitWalks()
+  for (const path of ['a', 'b', 'a']) await expect(history.read(place, tip, [path])).rejects.toBeInstanceOf(GateFull)
+  await git.goOn()
+  const told = () => history.read(place, tip, ['b']).catch(() => null)
+  await until(async () => (await told())?.commits.length === 1)
+})
