@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { lstat, mkdir, readdir, readlink, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +10,7 @@ import { PrivateViews, VIEW_BOUNDS, type ViewBounds } from '#infra/local/private
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { otherFileSystem } from '#test/support/temporary-files.ts'
 import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
+import { countTurns } from '#test/support/turn-counter.ts'
 import { until } from '#test/support/until.ts'
 
 let repositories: TestRepositories
@@ -190,6 +192,21 @@ describe('views', () => {
     await (await open(brief, sources[0]?.repository as TestRepository)).remove()
     await views.close()
     await until(async () => (await readdir(temporary.path)).length === 0)
+  })
+
+  test('are removed a folder a turn of the event loop: a disk that is told what became free takes its time for each', async () => {
+    const { repository } = await createRepository()
+    for (let number = 0; number < 60; number++) await repository.writeBlob(`loose ${number}`)
+    const views = createViews()
+    const view = await open(views, repository)
+    const objects = join(view.gitDir, 'objects')
+    const left = [readdirSync(objects).length]
+    const turns = countTurns(() => left.push(existsSync(objects) ? readdirSync(objects).length : 0))
+    await view.remove()
+    await views.close()
+    turns.stop()
+    expect(left[0]).toBeGreaterThan(40)
+    expect(Math.max(...left.map((count, turn) => (left[turn - 1] ?? count) - count))).toBeLessThan(4)
   })
 
   test('hold no more files than they may together, while all of them are lent', async () => {
