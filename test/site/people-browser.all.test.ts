@@ -144,6 +144,8 @@ test.runIf(hasBrowser).each([320, 360])(
         await inContext(
           async page => {
             if (user !== null) site.github.world.browser = { user, approves: true }
+            // Until the fonts are there, the text is set in another one, which may be wider.
+            await page.route('**/*.woff2', route => route.abort())
             await page.goto(user === null ? `${site.origin}/docs` : `${site.origin}/auth/sign-in?return=/account`)
             const boxOf = async (selector: string) =>
               (await page.locator(`.site-header ${selector}`).boundingBox()) ?? { y: -1, height: -1 }
