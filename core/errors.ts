@@ -143,7 +143,7 @@ export function aboutMissingRef(ref: string | null): ServiceErrorOptions {
   return ref !== null && isShortenedSha(ref) ? { message: CASE_MESSAGE['mount.ref_not_found:shortened'] } : {}
 }
 
-/** The key of a message in the catalogues: its code, or its code and case. `null`: it was written for one answer, or there is no such code. */
+/** The key of an error's message in the catalogues: `<code>`, or `<code>:<case>`. `null` when the message has no translation. */
 export function messageKeyOf(code: unknown, message: string): string | null {
   if (typeof code !== 'string' || !Object.hasOwn(DEFAULT_MESSAGE, code)) return null
   if (DEFAULT_MESSAGE[code as ErrorCode] === message) return code

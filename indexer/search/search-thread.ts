@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { KeptThread } from '../snapshot/kept-thread.ts'
 import type { SearchBuilder } from './builder.ts'
 import { type SearchInput, withText } from './input.ts'
 import type { SectionPlace } from './page-stream.ts'
@@ -30,33 +31,13 @@ export interface SearchThreads {
   start(place: SectionPlace, signal: AbortSignal, textBytes: number): SearchBuilder | null
 }
 
-/** Of less text, the messages take longer than the analysis. */
-const WARM_TEXT_BYTES = 128 * 1024
-/** A new thread loads and compiles its code first, which takes half a second of a processor. Decision 0107. */
-const COLD_TEXT_BYTES = 2 * 1024 * 1024
-
-/** One thread is kept after its section for the next one: it does not start anew, and its code stays compiled. */
+/** One thread is kept after its section for the next one. */
 export function createSearchThreads(): SearchThreads {
-  let idle: Worker | null = null
-  const startThread = () => {
-    const thread = new Worker(PROGRAM, { resourceLimits: RESOURCE_LIMITS })
-    thread.once('exit', () => {
-      if (idle === thread) idle = null
-    })
-    // A thread may run out of memory when no builder listens any more. `exit` follows.
-    thread.on('error', () => {})
-    return thread
-  }
-  const keep = (thread: Worker) => {
-    idle = thread
-    thread.unref()
-  }
+  const kept = new KeptThread(PROGRAM, RESOURCE_LIMITS)
   return {
     start(place, signal, textBytes) {
-      if (textBytes < (idle === null ? COLD_TEXT_BYTES : WARM_TEXT_BYTES)) return null
-      const thread = idle ?? startThread()
-      idle = null
-      return new ThreadBuilder(thread, place, signal, keep)
+      const thread = kept.take(textBytes)
+      return thread && new ThreadBuilder(thread, place, signal, kept.keep)
     },
   }
 }

@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { KeptThread } from './kept-thread.ts'
 
 /** Several byte strings in one message. */
 export interface Batch {
@@ -26,34 +27,16 @@ export interface GzipThreads {
 const PROGRAM = new URL('./gzip-thread-main.ts', import.meta.url)
 /** Of its heap. zlib and the bytes lie outside of it. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 }
-const WARM_TEXT_BYTES = 128 * 1024
-/** A new thread loads its code first. */
-const COLD_TEXT_BYTES = 2 * 1024 * 1024
 /** A larger batch is sent at once, a smaller one at the end of this turn of the event loop. */
 const BATCH_BYTES = 64 * 1024
 
 /** One thread is kept after its snapshot for the next one. @param program of a thread */
 export function createGzipThreads(program = PROGRAM): GzipThreads {
-  let idle: Worker | null = null
-  const startThread = () => {
-    const thread = new Worker(program, { resourceLimits: RESOURCE_LIMITS })
-    thread.once('exit', () => {
-      if (idle === thread) idle = null
-    })
-    // A thread may fail when no compressor listens any more. `exit` follows.
-    thread.on('error', () => {})
-    return thread
-  }
-  const keep = (thread: Worker) => {
-    idle = thread
-    thread.unref()
-  }
+  const kept = new KeptThread(program, RESOURCE_LIMITS)
   return {
     start(textBytes) {
-      if (textBytes < (idle === null ? COLD_TEXT_BYTES : WARM_TEXT_BYTES)) return null
-      const thread = idle ?? startThread()
-      idle = null
-      return new ThreadCompressor(thread, keep)
+      const thread = kept.take(textBytes)
+      return thread && new ThreadCompressor(thread, kept.keep)
     },
   }
 }

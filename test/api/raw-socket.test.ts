@@ -155,7 +155,7 @@ describe('where people sign in', () => {
   })
   afterAll(() => scene.close())
 
-  // Each of them gets as far as its body: the answer is that of an empty one.
+  // Every request passes the checks before its body, so the answer is that of an empty body.
   test.for([
     ['POST', '/hooks/github', 'application/json', (): string => SIGNED, 'hook.forged'],
     ['POST', '/mcp', 'application/json', (): string => '', undefined],

@@ -75,7 +75,7 @@ async function openProcesses(root: string, { settings = {}, env = {} }: Processe
     log,
     note,
     processes,
-    /** Ids of the processes of which this was logged, in that order. */
+    /** Ids of the processes in log lines with this message, in the order of the lines. */
     logged: (message: string) => log.filter(one => one.message === message).map(({ process }) => Number(process)),
     async close() {
       await processes.close()

@@ -46,7 +46,7 @@ export interface RaceReport extends SoakReport {
 const PROGRAM = fileURLToPath(new URL('./race-program.ts', import.meta.url))
 const JOB_MS = 300
 const HEARING_MS = 50
-/** Between looks at all jobs, each of which is a question to the store. */
+/** Interval of polling all jobs: each poll is a request to the store. */
 const ALL_JOBS_MS = 250
 const PATIENCE_SECONDS = 600
 const NOTICE_SECONDS = 60

@@ -62,7 +62,7 @@ export function readOracle(gitDir: string, commit: string, isServed: IsServed = 
 
 type IsServed = (path: string) => boolean
 
-/** Reads a tree once, for whoever asks more than once what licenses make of it. */
+/** Reads a tree once. The licenses of its files can then be asked for several times. */
 export function openOracle(gitDir: string, commit: string): (isServed: IsServed) => Oracle {
   const entries = listTree(gitDir, commit)
   const regular = entries.filter(({ mode }) => mode === '100644' || mode === '100755')
