@@ -134,6 +134,10 @@ const COMPRESSED_BYTES = 1024
 /** The connection counts as lost after this silence. A host that is counting objects reports progress every few seconds. */
 const SILENCE_SECONDS = 20
 
+/** What a refusal says behind its first chunk is read only so that the connection can be reused: no more than this. */
+const REST_BYTES = 16 * 1024
+const REST_MS = 1_000
+
 const compress = promisify(gzip)
 
 async function ask<Value>(
@@ -152,10 +156,10 @@ async function ask<Value>(
   }
   const either = AbortSignal.any([signal, silence.signal])
   const answer = await unlessSilent(silence, post(`${remote.url}/git-upload-pack`, headers, body, either))
+  const chunks = chunksOf(answer, silence)
+  const isResult = answer.statusCode === 200 && answer.headers['content-type']?.split(';')[0] === HEADERS.accept
+  if (!isResult) throw await refusalOf(answer, chunks).finally(() => leave(answer, chunks))
   try {
-    const chunks = chunksOf(answer, silence)
-    const isResult = answer.statusCode === 200 && answer.headers['content-type']?.split(';')[0] === HEADERS.accept
-    if (!isResult) throw await refusalOf(answer, chunks)
     const value = await read(new ByteSource(chunks))
     // Reads to the end, so that the connection can be reused.
     await chunks.next()
@@ -203,6 +207,26 @@ function unlessSilent<Value>(silence: AbortController, next: Promise<Value>): Pr
     silence.abort(error)
     throw error
   })
+}
+
+/** Each made-up name is refused, and a connection of its own would cost more than the question. What has not come yet, nobody waits for. */
+async function leave(answer: IncomingMessage, chunks: AsyncGenerator<Buffer>): Promise<void> {
+  const rest = readRest(answer, chunks)
+  if (answer.complete) await rest
+}
+
+/** Never throws. */
+async function readRest(answer: IncomingMessage, chunks: AsyncGenerator<Buffer>): Promise<void> {
+  const tooLong = setTimeout(() => answer.destroy(), REST_MS).unref()
+  try {
+    let bytes = 0
+    for await (const chunk of chunks) if ((bytes += chunk.length) > REST_BYTES) break
+  } catch {
+    // The refusal is known. All that is lost is the connection.
+  } finally {
+    clearTimeout(tooLong)
+    answer.destroy()
+  }
 }
 
 async function refusalOf({ statusCode = 0, headers }: IncomingMessage, chunks: AsyncGenerator<Buffer>): Promise<RemoteRefusal> {

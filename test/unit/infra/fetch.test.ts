@@ -100,6 +100,14 @@ describe('of a host that sends otherwise than git', () => {
     await host.close()
   })
 
+  test('a refusal leaves its connection to the next question', async () => {
+    const host = await answering('Repository not found.', { 'content-type': 'text/plain' }, 404)
+    const list = () => listRefs({ remote: host.remote, signal }, ['HEAD'], 1_000)
+    for (let times = 0; times < 3; times++) await expect(list()).rejects.toMatchObject({ status: 404 })
+    expect(new Set(host.requests.map(({ socket }) => socket)).size).toBe(1)
+    await host.close()
+  })
+
   test('refs are those that the packets name, with what lies behind tags', async () => {
     const [other, peeled] = ['b'.repeat(40), 'c'.repeat(40)]
     const lines = [
