@@ -8,10 +8,10 @@ const turns = createFairGate({ ...ONE_BY_ONE, limit: 1 })
  *
  * The number of callers that wait is not bounded here. Decision 0081.
  *
- * @param key identifies the client
+ * @param key identifies the client, or the kind of work
  * @throws the reason of `signal`
  */
-export async function ownTurn(key: string, signal: AbortSignal): Promise<void> {
+export async function ownTurn(key: string, signal?: AbortSignal): Promise<void> {
   await turns(key, () => new Promise<void>(resolve => setImmediate(resolve)), signal)
-  signal.throwIfAborted()
+  signal?.throwIfAborted()
 }

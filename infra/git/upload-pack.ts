@@ -220,7 +220,10 @@ async function readRest(answer: IncomingMessage, chunks: AsyncGenerator<Buffer>)
   const tooLong = setTimeout(() => answer.destroy(), REST_MS).unref()
   try {
     let bytes = 0
-    for await (const chunk of chunks) if ((bytes += chunk.length) > REST_BYTES) break
+    for await (const chunk of chunks) {
+      bytes += chunk.length
+      if (bytes > REST_BYTES) break
+    }
   } catch {
     // The refusal is known. All that is lost is the connection.
   } finally {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { createFairGate, type FairGateLimits } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
+import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -118,10 +119,13 @@ export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: Ti
     },
     look: async (repository, isKnown, isAnonymous) => {
       const owner = repository.owner.toLowerCase()
-      const through = isKnown ? throughGate : shownOwners.has(owner) ? throughNewNames : throughNewOwners
-      const answer = await through(isKnown ? `${owner}/${repository.name}` : owner, () =>
-        ask(repository, isAnonymous, ['HEAD']),
-      ).catch(error => ifFull(error, { status: 'busy' } as const))
+      const askHead = () => ask(repository, isAnonymous, ['HEAD'])
+      const looking = isKnown
+        ? throughGate(`${owner}/${repository.name}`, askHead)
+        : shownOwners.has(owner)
+          ? throughNewNames(owner, () => inOwnTurns('new names', askHead))
+          : throughNewOwners(owner, () => inOwnTurns('new owners', askHead))
+      const answer = await looking.catch(error => ifFull(error, { status: 'busy' } as const))
       if (answer.status !== 'ok') return answer
       shownOwners.set(owner, true)
       return { status: 'ok' }
@@ -135,6 +139,14 @@ export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: Ti
       cache.dropWhere(() => true)
     },
   }
+}
+
+/** A question, and whatever follows its answer. Decision 0081. */
+async function inOwnTurns<Value>(key: string, ask: () => Promise<Value>): Promise<Value> {
+  await ownTurn(key)
+  const answer = await ask()
+  await ownTurn(key)
+  return answer
 }
 
 function ifFull<Busy>(error: unknown, busy: Busy): Busy {

@@ -16,7 +16,7 @@ import { type Service, startService } from '#test/support/service.ts'
 import { callPaths } from './calls.ts'
 import { ask, type Visit, type Waited } from './fairness-visitor.ts'
 import { median, printTable } from './measure.ts'
-import { type ServiceTime, serviceTime } from './processor-time.ts'
+import { diskFlushes, type ServiceTime, serviceTime } from './processor-time.ts'
 import { busyTime, keepTo } from './processors.ts'
 
 /**
@@ -44,6 +44,8 @@ interface Watched {
   used: ServiceTime
   /** Milliseconds in which others had the processors of the service. Where that is not little, the figures tell more of them than of the service. */
   strangers: number
+  /** Milliseconds of a flush of the disk, each of which a job waits for. They take long after much was written, to a shared disk even a second. */
+  flush: number
   /** Of the event loop, as the service itself measures it. */
   loopDelay: { p99: number; max: number }
 }
@@ -128,7 +130,7 @@ const ATTACKS: readonly NamedAttack[] = [
 async function watch(service: Service, visit: Omit<Visit, 'service'>): Promise<Watched> {
   const pid = service.process.pid ?? 0
   await loopDelayOf(service) // which begins anew with each look
-  const [before, busyBefore, startedAt] = [serviceTime(pid), busyTime('service'), performance.now()]
+  const [before, busyBefore, flushed, startedAt] = [serviceTime(pid), busyTime('service'), diskFlushes(), performance.now()]
   const waited = await visitFor({ ...visit, service: pid })
   const [after, busy, seconds] = [serviceTime(pid), busyTime('service') - busyBefore, (performance.now() - startedAt) / 1000]
   const used = {
@@ -138,7 +140,9 @@ async function watch(service: Service, visit: Omit<Visit, 'service'>): Promise<W
     starts: after.starts - before.starts,
   }
   const strangers = Math.max(0, busy - used.main.ran - used.otherThreads - used.below)
-  return { waited, seconds, used, strangers, loopDelay: await loopDelayOf(service) }
+  const flushes = diskFlushes()
+  const flush = (flushes.milliseconds - flushed.milliseconds) / Math.max(1, flushes.count - flushed.count)
+  return { waited, seconds, used, strangers, flush, loopDelay: await loopDelayOf(service) }
 }
 
 /** Milliseconds since the last look. */
@@ -245,6 +249,7 @@ function useRowOf(visits: Visits): Record<string, string | number> {
     'other threads %': percent(({ used }) => used.otherThreads),
     'jobs and git %': percent(({ used }) => used.below),
     'strangers %': percent(({ strangers }) => strangers),
+    'disk flush ms': medianOf(visits, ({ flush }) => flush),
     'starts on the machine / s': medianOf(visits, ({ used, seconds }) => used.starts / seconds),
   }
 }

@@ -48,6 +48,14 @@ export function serviceTime(pid: number): ServiceTime {
   }
 }
 
+/** What the disks of the machine were told so far: to hold what was written to them, whatever happens. */
+export function diskFlushes(): { count: number; milliseconds: number } {
+  const disks = read('/proc/diskstats').split('\n')
+  const fields = disks.map(line => line.trim().split(/\s+/).slice(18, 20).map(Number))
+  const sum = (place: number) => fields.reduce((total, disk) => total + (disk[place] ?? 0), 0)
+  return { count: sum(0), milliseconds: sum(1) }
+}
+
 /** For which a processor was busy so far. */
 export function processorTicks(processor: number): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (

@@ -4,8 +4,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { createCredential } from '#infra/github/credential.ts'
-import { createGitRemotes } from '#infra/github/git-remotes.ts'
+import { createGitRemotes, type GitRemotes } from '#infra/github/git-remotes.ts'
 import { createTips } from '#infra/github/tips.ts'
+import { countTurns } from '#test/support/turn-counter.ts'
+import { until } from '#test/support/until.ts'
 
 let host: Server
 let refs: number
@@ -56,10 +58,36 @@ test('made-up accounts without end hold up neither known repositories nor new on
   const madeUp = Array.from({ length: 200 }, (_, number) => look(`none-${number}`, 'tools'))
   expect(await look('Acme', 'second')).toMatchObject({ status: 'ok' })
   expect(await look('acme', 'first', true)).toMatchObject({ status: 'ok' })
-  expect(requests).toBe(3 + 10)
+  await until(() => requests === 3 + 10)
   closing.abort()
   const statuses = (await Promise.all(madeUp)).map(({ status }) => status)
   expect(statuses.filter(status => status === 'busy')).toHaveLength(200 - 10 - 64)
+})
+
+test('questions about new names that come together, and what follows them, take a turn of the event loop each', async () => {
+  const counted = countTurns()
+  const begun = new Map<string, number>()
+  const remotes: GitRemotes = {
+    async ask({ name }) {
+      begun.set(name, counted.turn())
+      return [] as never
+    },
+  }
+  const clock = { now: () => new Date(0) }
+  const tips = createTips({ remotes, clock, closing: new AbortController().signal })
+  const answered = new Map<string, number>()
+  const look = async (name: string, isKnown: boolean) => {
+    await tips.look({ owner: `of-${name}`, name }, isKnown, true)
+    answered.set(name, counted.turn())
+  }
+  const names = Array.from({ length: 8 }, (_, number) => `${number}`)
+  await Promise.all(names.map(name => look(name, true)))
+  expect(new Set(begun.values()).size).toBe(1)
+  begun.clear()
+  answered.clear()
+  await Promise.all(names.map(name => look(name, false)))
+  counted.stop()
+  expect(new Set([...begun.values(), ...answered.values()]).size).toBe(16)
 })
 
 test('more branches and tags than can be kept are listed once in five minutes, whoever asks for how many names', async () => {
