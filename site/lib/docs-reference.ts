@@ -11,7 +11,7 @@ import { slugOf } from './render-markdown.ts'
 interface Schema {
   $ref?: string
   id?: string
-  type?: string
+  type?: string | string[]
   const?: unknown
   enum?: unknown[]
   description?: string
@@ -127,14 +127,15 @@ function typeWords(schema: Schema, words: Words): string {
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum) return schema.enum.map(value => `\`${JSON.stringify(value)}\``).join(either)
-  const options = schema.anyOf ?? schema.oneOf
+  const options =
+    schema.anyOf ?? schema.oneOf ?? (Array.isArray(schema.type) ? schema.type.map(type => ({ ...schema, type })) : null)
   if (options) return options.map(option => typeWords(option, words)).join(either)
   if (schema.type === 'array') return fill(say.listOf, { type: typeWords(schema.items ?? {}, words) })
   if (schema.type === 'object' && typeof schema.additionalProperties === 'object')
     return fill(say.mapOf, { type: typeWords(schema.additionalProperties, words) })
   if (schema.type === 'integer' && schema.minimum !== undefined && schema.maximum !== undefined)
     return integerWords(schema.minimum, schema.maximum, words)
-  return schema.type ?? 'any'
+  return typeof schema.type === 'string' ? schema.type : 'any'
 }
 
 function integerWords(min: number, max: number, { reference: say }: Words): string {
