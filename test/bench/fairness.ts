@@ -44,7 +44,7 @@ interface Watched {
   used: ServiceTime
   /** Milliseconds in which others had the processors of the service. Where that is not little, the figures tell more of them than of the service. */
   strangers: number
-  /** Milliseconds of a flush of the disk, each of which a job waits for. They take long after much was written, to a shared disk even a second. */
+  /** Milliseconds of a flush of the disk. A job waits for some fourteen: where each takes long, new repositories tell of the disk. */
   flush: number
   /** Of the event loop, as the service itself measures it. */
   loopDelay: { p99: number; max: number }
