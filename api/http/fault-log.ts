@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { framesOf } from '#core/logged-cause.ts'
-import { entriesAtMost } from '#core/memory.ts'
+import { memoryOfEntry } from '#core/memory.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 
 declare module 'fastify' {
@@ -18,11 +18,11 @@ export interface FaultLog {
   note(log: FastifyBaseLogger, fault: unknown, { code, isHidden }: { code: string; isHidden: boolean }): void
 }
 
-/** How many faults are remembered, by their stacks. A forgotten one is logged with its stack again. */
-const REMEMBERED_FAULTS = 1_000
+/** Memory for the faults that were logged, by their stacks. A forgotten one is logged with its stack again. */
+const LOGGED_BYTES = 4 * 1024 * 1024
 
 export function createFaultLog(metrics: Pick<Metrics, 'record'>): FaultLog {
-  const logged = new LRUCache<string, true>(entriesAtMost(REMEMBERED_FAULTS))
+  const logged = new LRUCache<string, true>({ maxSize: LOGGED_BYTES, sizeCalculation: memoryOfEntry })
   return {
     note(log, fault, { code, isHidden }) {
       metrics.record('mountglass_faults_total', { error: classOf(fault) }, 1)

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { type Address, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
-import { entriesAtMost } from '#core/memory.ts'
+import { memoryOfEntry } from '#core/memory.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
 import type { Deps } from '../deps.ts'
 import { loggedError } from '../http/error-handler.ts'
@@ -63,13 +63,13 @@ interface Served extends ServerOptions {
   held: HeldJson
 }
 
-/** Addresses whose spelling at the host is known from a call of the last minute. */
-const KNOWN_ADDRESSES = 1_000
+/** Memory for the addresses whose spelling at the host is known from a call of the last minute: an address may be long. */
+const KNOWN_BYTES = 1024 * 1024
 const KNOWN_MS = 60_000
 
 export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: McpServiceOptions): McpService {
   const served = new AsyncLocalStorage<Served>()
-  const known = new LRUCache<string, Address>({ ...entriesAtMost(KNOWN_ADDRESSES), ttl: KNOWN_MS })
+  const known = new LRUCache<string, Address>({ maxSize: KNOWN_BYTES, sizeCalculation: memoryOfEntry, ttl: KNOWN_MS })
   const kept = new KeptResults()
   const lists = new KeptLists()
   const handler = createMcpHandler(({ era }) => {
