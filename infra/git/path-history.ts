@@ -1,25 +1,28 @@
-import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { commitSubject } from '#core/commit-subject.ts'
 import { HISTORY_COMMITS } from '#core/limits.ts'
 import type { HistoryCommit, PathHistory } from '#core/ports/git-host.ts'
+import { type ObjectBatch, openObjectBatch } from './object-batch.ts'
 import { GitError, type GitResources, startGit } from './process.ts'
-import { dateOf } from './tree-objects.ts'
+import { readCommit, UnreadableCommit } from './tree-objects.ts'
 
 /** A walk compares trees of every commit until enough of them changed a path; a hostile history has millions. */
 const WALK: GitResources = { cpuSeconds: 5, fileBytes: 1024 * 1024, memoryBytes: 1024 * 1024 * 1024 }
 /** Paths that git compares in each commit, and the bytes of them that fit into its arguments. */
 const PATHS = 200
 const PATHS_BYTES = 64 * 1024
-/** Of the answer: a commit may have a subject of megabytes. */
-const OUTPUT_BYTES = 1024 * 1024
-const FORMAT = '%H %ct %P%x00%s'
+/** Of a message, for its first line. */
+const MESSAGE_BYTES = 16 * 1024
 
 /**
- * The latest commits, from one backwards, that changed a file at one of the paths. If the walk times out, the commits that it found until then.
+ * The latest commits, from one backwards, that changed a file at one of the paths. If the walk times out, or comes to a commit that is damaged, the
+ * commits that it found until then.
+ *
+ * Git only finds them, and believes the index of a pack about what lies under an id. What is told of each is read from bytes that have its id.
  *
  * @param paths of files, as they are: git interprets none
- * @throws GitError when git could not be started, or found the repository damaged before the first commit
+ * @throws GitError when git could not be started, or found the repository damaged before the first commit; UnreadableCommit when that one is damaged
  */
 export async function readPathHistory(
   gitDir: string,
@@ -29,15 +32,35 @@ export async function readPathHistory(
 ): Promise<PathHistory> {
   const asked = pathsWithin(paths)
   if (asked.length === 0) return { commits: [], paths: [], isCut: false }
-  const options = [`--max-count=${HISTORY_COMMITS + 1}`, '--no-commit-header', `--format=${FORMAT}`, '--encoding=UTF-8']
-  const git = startGit(['rev-list', ...options, '--end-of-options', commit, '--', ...asked], { gitDir, signal, resources: WALK })
+  const { found, isCut } = await findCommits(gitDir, commit, asked, signal)
+  const batch = openObjectBatch({ gitDir, signal, resources: WALK })
+  const commits: HistoryCommit[] = []
+  try {
+    for (const one of found) commits.push(await readEntry(batch, one))
+  } catch (error) {
+    const isDamaged = error instanceof UnreadableCommit
+    if (isDamaged ? commits.length === 0 : !signal.aborted) throw error
+  } finally {
+    await batch.close()
+  }
+  return { commits, paths: asked, isCut: isCut || commits.length < found.length }
+}
+
+async function findCommits(
+  gitDir: string,
+  commit: CommitSha,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<{ found: CommitSha[]; isCut: boolean }> {
+  const options = [`--max-count=${HISTORY_COMMITS + 1}`, '--end-of-options', commit, '--', ...paths]
+  const git = startGit(['rev-list', ...options], { gitDir, signal, resources: WALK })
   git.input.end()
   try {
-    const { commits, isWhole } = await readCommits(git.output)
-    const end = isWhole ? await git.ended : null
-    if (end !== null && end.status !== 0 && commits.length === 0) throw new GitError('rev-list', end)
-    const isCut = end?.status !== 0 || commits.length > HISTORY_COMMITS
-    return { commits: commits.slice(0, HISTORY_COMMITS), paths: asked, isCut }
+    const output = await text(git.output)
+    const end = await git.ended
+    const found = output.split('\n').filter(isCommitSha) as CommitSha[]
+    if (end.status !== 0 && found.length === 0) throw new GitError('rev-list', end)
+    return { found: found.slice(0, HISTORY_COMMITS), isCut: end.status !== 0 || found.length > HISTORY_COMMITS }
   } finally {
     await git.stop()
   }
@@ -52,27 +75,16 @@ function pathsWithin(paths: readonly string[]): string[] {
   })
 }
 
-/** The commits of the output; `isWhole` is false when there is more of it than is read. */
-async function readCommits(output: Readable): Promise<{ commits: HistoryCommit[]; isWhole: boolean }> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of output as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes > OUTPUT_BYTES) break
-  }
-  const lines = Buffer.concat(chunks).toString().split('\n')
-  return { commits: lines.slice(0, -1).flatMap(line => parseCommit(line) ?? []), isWhole: bytes <= OUTPUT_BYTES }
+async function readEntry(batch: ObjectBatch, commit: CommitSha): Promise<HistoryCommit> {
+  const { parent, committedAt, message, encoding } = await readCommit(batch, commit)
+  return { commit, parent, committedAt, subject: commitSubject(decoderOf(encoding).decode(message.subarray(0, MESSAGE_BYTES))) }
 }
 
-function parseCommit(line: string): HistoryCommit | null {
-  const at = line.indexOf('\0')
-  const [commit = '', seconds = '', parent = ''] = line.slice(0, Math.max(0, at)).split(' ')
-  if (!isCommitSha(commit)) return null
-  return {
-    commit: commit as CommitSha,
-    parent: isCommitSha(parent) ? (parent as CommitSha) : null,
-    committedAt: /^\d{1,11}$/.test(seconds) ? dateOf(seconds) : null,
-    subject: commitSubject(line.slice(at + 1)),
+/** A commit may name any encoding. */
+function decoderOf(encoding: string | null): TextDecoder {
+  try {
+    return new TextDecoder(encoding ?? 'utf-8')
+  } catch {
+    return new TextDecoder()
   }
 }

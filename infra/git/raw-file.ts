@@ -10,7 +10,7 @@ import type { ObjectBatch } from './object-batch.ts'
 import { createObjectReaders } from './object-readers.ts'
 import type { GitOptions } from './process.ts'
 import { ReaderPace } from './reader-pace.ts'
-import { parseTree, readCommitHead, readObject, type TreeItem } from './tree-objects.ts'
+import { parseTree, readCommit, readObject, type TreeItem } from './tree-objects.ts'
 import type { GitView } from './view.ts'
 
 /** Reads raw files within bounds: of git processes, and of the bytes that are held for clients. */
@@ -158,7 +158,7 @@ interface FoundFile {
 async function findBlob(batch: ObjectBatch, commit: CommitSha, path: string): Promise<string | null> {
   const names = path.split('/')
   const last = names.pop()
-  let { tree } = await readCommitHead(batch, commit).catch(asDamaged)
+  let { tree } = await readCommit(batch, commit).catch(asDamaged)
   for (const name of names) {
     const below = await findItem(batch, tree, name, 'tree')
     if (below === null) return null

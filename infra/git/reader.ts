@@ -5,7 +5,7 @@ import { type ObjectBatch, type ObjectBytes, openObjectBatch } from './object-ba
 import type { GitResources } from './process.ts'
 import type { BlobSupply } from './remote-blobs.ts'
 import { listTree, type TreeLine } from './tree-lines.ts'
-import { readCommitHead, readObject } from './tree-objects.ts'
+import { readCommit, readObject } from './tree-objects.ts'
 
 export interface ReaderOptions {
   /** A trusted git dir: a view, or a scratch repository of this process. */
@@ -43,7 +43,7 @@ export async function openReader(options: ReaderOptions): Promise<RepositoryRead
   const batch = openObjectBatch({ gitDir: options.gitDir, signal, resources: READING })
   try {
     const supply = (await options.connect?.(signal)) ?? null
-    const { tree, committedAt } = await readCommitHead(batch, options.commit)
+    const { tree, committedAt } = await readCommit(batch, options.commit)
     await requireTree(batch, tree)
     const { gitDir, limits, confirm } = options
     return new GitReader({ gitDir, tree, committedAt, limits, supply, signal, failure, close, confirm }, batch)

@@ -1,4 +1,4 @@
-import type { CommitSha } from '#core/commit-sha.ts'
+import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import type { ObjectBatch, ObjectBytes } from './object-batch.ts'
 
@@ -9,29 +9,46 @@ type Kind = { type: 'tree' } | { type: 'blob' | 'commit'; mode: TreeEntry['mode'
 const ID_BYTES = 20
 const COMMIT_BYTES = 16 * 1024 * 1024
 
-/** What a commit object says. `committedAt`: ISO 8601, UTC; `null` when it is no date that a calendar has. */
-export interface CommitHead {
+/** What a commit object says. */
+export interface Commit {
   tree: string
+  /** The first one; `null` for a commit without one. */
+  parent: CommitSha | null
+  /** ISO 8601, UTC; `null` when it is no date that a calendar has. */
   committedAt: string | null
+  /** What its author wrote, in the encoding that the commit names, or in UTF-8. */
+  message: Uint8Array
+  encoding: string | null
 }
 
-/** @throws Error when the commit is missing or damaged, or no commit has the id */
-export async function readCommitHead(batch: ObjectBatch, commit: CommitSha): Promise<CommitHead> {
+/** The commit is missing or damaged, or no commit has the id. */
+export class UnreadableCommit extends Error {
+  constructor(commit: CommitSha) {
+    super(`the commit ${commit} cannot be read`)
+    this.name = 'UnreadableCommit'
+  }
+}
+
+/** @throws UnreadableCommit */
+export async function readCommit(batch: ObjectBatch, commit: CommitSha): Promise<Commit> {
   const bytes = await readObject(batch, 'commit', commit, COMMIT_BYTES)
-  const head = typeof bytes === 'string' ? '' : headOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
-  const tree = /^tree ([0-9a-f]{40})\n/.exec(head)?.[1]
-  if (tree === undefined) throw new Error(`the commit ${commit} cannot be read`)
-  return { tree, committedAt: dateOf(/^committer .*> (\d{1,11}) [+-]\d{4}$/m.exec(head)?.[1]) }
+  const object = typeof bytes === 'string' ? Buffer.alloc(0) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const end = object.indexOf('\n\n')
+  const lines = object.toString('latin1', 0, Math.min(end < 0 ? object.length : end, HEAD_BYTES))
+  const tree = /^tree ([0-9a-f]{40})\n/.exec(lines)?.[1]
+  if (tree === undefined) throw new UnreadableCommit(commit)
+  const parent = /^parent ([0-9a-f]{40})$/m.exec(lines)?.[1] ?? ''
+  return {
+    tree,
+    parent: isCommitSha(parent) ? (parent as CommitSha) : null,
+    committedAt: dateOf(/^committer .*> (\d{1,11}) [+-]\d{4}$/m.exec(lines)?.[1]),
+    message: end < 0 ? new Uint8Array() : object.subarray(end + 2),
+    encoding: /^encoding (\S{1,40})$/m.exec(lines)?.[1] ?? null,
+  }
 }
 
-/** The lines before the message. */
-function headOf(commit: Buffer): string {
-  const end = commit.indexOf('\n\n')
-  return commit.toString('latin1', 0, end < 0 ? Math.min(commit.length, COMMIT_HEAD_BYTES) : Math.min(end, COMMIT_HEAD_BYTES))
-}
-
-/** A merge of many commits names each of them before its committer. */
-const COMMIT_HEAD_BYTES = 64 * 1024
+/** Of the lines before the message. A merge of many commits names each of them before its committer. */
+const HEAD_BYTES = 64 * 1024
 /** The end of the year 9999, after which an instant has another form. */
 const LATEST_SECONDS = 253_402_300_799
 

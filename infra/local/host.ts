@@ -24,6 +24,7 @@ import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
 import { createRawFiles, type RawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
+import { UnreadableCommit } from '#infra/git/tree-objects.ts'
 import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
 import { Commits } from './commits.ts'
 import { createGitPlaces } from './git-places.ts'
@@ -274,7 +275,7 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
     return value === null ? { status: 'missing' } : { status: 'ok', value }
   } catch (error) {
     if (error instanceof GateFull) return { status: 'unavailable', retryAfterSeconds: BUSY_SECONDS }
-    const isOutside = [GitError, UnfinishedWalk, ViewUnavailable].some(kind => error instanceof kind)
+    const isOutside = [GitError, UnreadableCommit, UnfinishedWalk, ViewUnavailable].some(kind => error instanceof kind)
     if (isOutside || (error as NodeJS.ErrnoException).syscall !== undefined)
       return { status: 'unavailable', retryAfterSeconds: null }
     throw error

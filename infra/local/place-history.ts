@@ -33,7 +33,7 @@ export class PlaceHistory {
   /**
    * @param commit one to which a ref of the repository leads
    * @returns `null` for a repository that is not self-contained
-   * @throws GateFull, also when the caller waited too long; GitError, ViewUnavailable
+   * @throws GateFull, also when the caller waited too long; GitError, UnreadableCommit, ViewUnavailable
    */
   async read(place: Place, commit: CommitSha, paths: readonly string[]): Promise<PathHistory | null> {
     const key = `${place.identity}:${commit}:${createHash('sha256').update(paths.join('\0')).digest('base64')}`

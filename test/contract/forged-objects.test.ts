@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
+import type { PathHistory } from '#core/ports/git-host.ts'
 import { FORGED_KINDS, forgeObject } from '#test/support/forged-packs.ts'
-import { listAt, textsAt } from './git-host-asking.ts'
+import { describeAt, listAt, textsAt } from './git-host-asking.ts'
 import { openLocalHostScene } from './git-host-local-scene.ts'
 
 const { host, create, close } = await openLocalHostScene()
@@ -22,6 +24,21 @@ test.each(FORGED_KINDS.filter(kind => kind !== 'file'))(
     await expect(listAt(host, repository, commit)).rejects.toMatchObject({ code: 'index.fetch_failed' })
   },
 )
+
+test('a history tells of no commit what the index of a pack lists under its id', async () => {
+  const repository = await create()
+  const first = await repository.commit({ 'folder/file.md': 'one' })
+  const second = await repository.commit({ 'folder/file.md': 'two' })
+  const third = await repository.commit({ 'folder/file.md': 'three' })
+  const told = async (commit: CommitSha) => host.history?.(await describeAt(host, repository), commit, ['folder/file.md'])
+  await forgeObject(repository, first, 'commit')
+  expect(await repository.git('log', '-1', '--format=%s', first), 'git believes the index').toBe('Forged')
+  const { value } = (await told(third)) as { value: PathHistory }
+  expect(value.commits.map(({ commit }) => commit)).toEqual([third, second])
+  expect(value.isCut).toBe(true)
+  await forgeObject(repository, second, 'commit')
+  expect(await told(second)).toMatchObject({ status: 'unavailable' })
+})
 
 test('a file has no bytes where the index of a pack lists another one under its id; the rest is read', async () => {
   const { repository, commit, oid } = await forged('file')
