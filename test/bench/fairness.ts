@@ -8,6 +8,7 @@ import { type Attacked, LARGE_REFS, LARGE_SIZES, makeAttacked, visitFirst } from
 import { largeRefs } from '#test/attack/large-refs.ts'
 import { largeTables } from '#test/attack/large-tables.ts'
 import { madeUpNames } from '#test/attack/made-up-names.ts'
+import { manyRefs } from '#test/attack/many-refs.ts'
 import { slowConnections } from '#test/attack/slow-connections.ts'
 import { stalledReaders } from '#test/attack/stalled-readers.ts'
 import { unknownHashes } from '#test/attack/unknown-hashes.ts'
@@ -122,6 +123,7 @@ const ATTACKS: readonly NamedAttack[] = [
     start: ({ large }, round) => largeRefs(large.address, large.refs.slice(round * REFS_EACH, (round + 1) * REFS_EACH)),
   },
   { name: 'made-up names', start: () => madeUpNames },
+  { name: 'many long refs', start: ({ visited }) => manyRefs(visited) },
   { name: 'stalled readers', start: ({ rawPath }) => stalledReaders(rawPath) },
   { name: 'slow connections', start: () => slowConnections },
   { name: 'large tables', start: ({ tables }) => largeTables(tables.address, tables.paths) },
