@@ -1,4 +1,4 @@
-import { type Address, HOST_NAMES, type OwnerName, parseAddress, parseOwner } from './address.ts'
+import { type Address, atPath, HOST_NAMES, type OwnerName, parseAddress, parseOwner } from './address.ts'
 import { ServiceError } from './errors.ts'
 import { type RepoPath, ROOT } from './repo-path.ts'
 import { withoutTrailing } from './text.ts'
@@ -12,17 +12,23 @@ export type TypedAddress =
   /** `code`: of the address, where the text is close to one. */
   | { kind: 'unreadable'; code: string | null; message: string; sentence: Sentence }
 
-export interface TypedRepository {
-  kind: 'address'
+/** One meaning of a text. */
+export interface Reading {
   address: Address
   /** The text is the URL of a file at GitHub; the address is that of its repository. */
   file?: RepoPath
+}
+
+export interface TypedRepository extends Reading {
+  kind: 'address'
   /** Of a page of this service. */
   query?: string
   /** The text is the URL of something else of the repository, by GitHub's word for it: `issues`, `pull`, `wiki`. */
   other?: string
   /** In the URL of a branch whose name contains slashes, nothing says where the name ends: the same with longer names, shortest first. */
-  longerRefs?: { address: Address; file?: RepoPath }[]
+  longerRefs?: Reading[]
+  /** The text is `owner/repository`, and both GitHub and local repositories are served: the local one of this name, which wins if it exists. */
+  local?: Address
 }
 
 export interface TypedContext {
@@ -50,8 +56,24 @@ export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext)
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words)) {
     return unreadable(null, sentence(hosts.includes('gh') ? 'foreignUrlOrGithub' : 'foreignUrl'))
   }
-  const host = hosts.includes('gh') ? 'gh' : hosts.length === 1 ? hosts[0] : undefined
-  return readPage(isShort(words) && host !== undefined ? `${host}/${words}` : words, hosts)
+  return isShort(words) ? readShort(words, words !== text.trim(), hosts) : readPage(words, hosts)
+}
+
+/**
+ * The meaning that counts, of a text that has several: a local repository before the one of GitHub, and the shortest ref that exists. Asks nothing
+ * about a text with one meaning. Where none exists, the first one counts, whose error is then shown.
+ *
+ * @param ask the error code of a repository at its ref, `null` where both exist
+ */
+export async function chooseReading(typed: TypedRepository, ask: (address: Address) => Promise<string | null>): Promise<Reading> {
+  const { local, longerRefs = [] } = typed
+  // The name decides, without the ref: a missing ref of a local repository does not make it one of GitHub.
+  if (local !== undefined && (await ask({ ...atPath(local, ROOT), ref: null })) === null) return { address: local }
+  if (longerRefs.length === 0) return typed
+  for (const reading of [typed, ...longerRefs]) {
+    if ((await ask(atPath(reading.address, ROOT))) !== 'mount.ref_not_found') return reading
+  }
+  return typed
 }
 
 /** What a command that installs skills is given: `npx skills add owner/repository`. */
@@ -59,8 +81,17 @@ function withoutCommand(words: string): string {
   return /^(?:npx\s+(?:-\S+\s+)*)?skills\s+(?:add|a)\s+(\S+)/.exec(words)?.[1] ?? words
 }
 
+/** @param isOfCommand the command that installs skills takes them from GitHub, whatever this deployment serves */
+function readShort(words: string, isOfCommand: boolean, hosts: readonly string[]): TypedAddress {
+  const host = hosts.includes('gh') ? 'gh' : hosts.length === 1 ? hosts[0] : undefined
+  const typed = readPage(host === undefined ? words : `${host}/${words}`, hosts)
+  if (typed.kind !== 'address' || host !== 'gh' || isOfCommand || !hosts.includes('local')) return typed
+  const local = readAddress(`local/${words}`, hosts)
+  return local.kind === 'address' ? { ...typed, local: local.address } : typed
+}
+
 /** Whether the words are `owner/repository`, without a host. */
-export function isShort(words: string): boolean {
+function isShort(words: string): boolean {
   return /^[^/@:]+\/[^/]+/.test(words) && !Object.hasOwn(HOST_NAMES, words.split('/')[0] ?? '')
 }
 

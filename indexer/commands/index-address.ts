@@ -3,7 +3,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { aboutMissingRef, ServiceError } from '#core/errors.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
-import { readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
+import { chooseReading, readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
 import { saidOfOwnReading } from '#core/words/own-reading.ts'
 import { messageIn, sentence, tell } from '#core/words/sentence.ts'
 import { fill, type Speech, speechOf } from '#core/words/speech.ts'
@@ -48,10 +48,11 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
   try {
     const typed = readTypedAddress(rawAddress, { hosts: infra.hosts.map(host => host.segment), baseUrl: settings.baseUrl })
     if (typed.kind !== 'address') return report(problemOf(typed, speech), EXIT_USAGE)
-    return await indexWith(infra, typed.address, speech).catch(error => {
+    const { address } = await chooseReading(typed, asked => problemAt(infra, asked))
+    return await indexWith(infra, address, speech).catch(error => {
       if (!(error instanceof ServiceError)) throw error
       const refusal = refusals.length === 0 ? null : sentence('localNotServed', { reasons: refusals.join('; ') })
-      const message = tell(refusal ?? saidOfOwnReading(error, typed.address), speech)
+      const message = tell(refusal ?? saidOfOwnReading(error, address), speech)
       return report(`${error.code}: ${message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
     })
   } finally {
@@ -67,8 +68,7 @@ function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>, speech: Sp
 
 async function indexWith(infra: Infra, address: Address, speech: Speech): Promise<number> {
   const say = speech.words.index
-  const host = infra.hosts.find(candidate => candidate.segment === address.host) as GitHost
-  const { repository, commit } = await resolveAddress(host, address)
+  const { host, repository, commit } = await resolveAddress(infra, address)
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   process.once('SIGINT', interrupt)
@@ -93,7 +93,25 @@ async function indexWith(infra: Infra, address: Address, speech: Speech): Promis
   }
 }
 
-async function resolveAddress(host: GitHost, address: Address): Promise<{ repository: HostRepository; commit: CommitSha }> {
+/** The error code of an address; `null`: its repository and its ref exist. */
+async function problemAt(infra: Infra, address: Address): Promise<string | null> {
+  try {
+    await resolveAddress(infra, address)
+    return null
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.code
+  }
+}
+
+interface ResolvedAddress {
+  host: GitHost
+  repository: HostRepository
+  commit: CommitSha
+}
+
+async function resolveAddress({ hosts }: Infra, address: Address): Promise<ResolvedAddress> {
+  const host = hosts.find(candidate => candidate.segment === address.host) as GitHost
   const repository = await host.repository(address.owner, address.repository)
   if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
   if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
@@ -101,7 +119,7 @@ async function resolveAddress(host: GitHost, address: Address): Promise<{ reposi
   if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
   if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found', aboutMissingRef(address.ref))
   if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
-  return { repository: repository.value, commit: commit.value }
+  return { host, repository: repository.value, commit: commit.value }
 }
 
 function reportSettingsError(error: unknown, exitCode: number, speech: Speech): number {

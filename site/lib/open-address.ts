@@ -1,6 +1,5 @@
-import { atPath, formatAddress } from '#core/address.ts'
-import { ROOT } from '#core/repo-path.ts'
-import { isShort, readTypedAddress, type TypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
+import { formatAddress } from '#core/address.ts'
+import { chooseReading, readTypedAddress, type TypedAddress, type TypedContext } from '#core/typed-address.ts'
 import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref } from './links.ts'
@@ -9,10 +8,7 @@ import { readAddress } from './read-address.ts'
 /** The page for a text in the address field, or the error to show. */
 export type OpenTarget = { location: string } | { message: string }
 
-/**
- * The page of what a text in the address field means. The URL of an account leads to the page of the account. Of the URL of a branch, the
- * shortest name that exists counts.
- */
+/** The page of what a text in the address field means. The URL of an account leads to the page of the account. */
 export async function openTarget(client: ApiClient, text: string, context: TypedContext, ui: Ui): Promise<OpenTarget> {
   const typed = readTypedAddress(text, context)
   switch (typed.kind) {
@@ -21,9 +17,10 @@ export async function openTarget(client: ApiClient, text: string, context: Typed
     case 'unreadable':
       return { message: unreadableWords(typed, text, context, ui) }
     case 'address': {
-      const local = await findLocal(client, text.trim(), context)
-      if (local !== null) return { location: local }
-      const { address, file } = await chooseRef(client, typed)
+      const { address, file } = await chooseReading(typed, async asked => {
+        const mount = await client.get('mounts', formatAddress(asked), {})
+        return mount.ok ? null : mount.error.code
+      })
       if (file !== undefined) return { location: contentHref(address, file) }
       const query = typed.query ?? (typed.other === undefined ? '' : `opened=${encodeURIComponent(typed.other)}`)
       return { location: formatAddress(address) + (query === '' ? '' : `?${new URLSearchParams(query)}`) }
@@ -31,30 +28,10 @@ export async function openTarget(client: ApiClient, text: string, context: Typed
   }
 }
 
-/** `owner/repository` is one of GitHub, unless the operator has a repository of this name. */
-async function findLocal(client: ApiClient, words: string, { hosts }: TypedContext): Promise<string | null> {
-  if (!hosts.includes('local') || !hosts.includes(ACCOUNT_HOST) || !isShort(words)) return null
-  const read = readAddress(`local/${words}`, hosts)
-  if ('error' in read) return null
-  const mount = await client.get('mounts', formatAddress(atPath({ ...read.address, ref: null }, ROOT)), {})
-  return mount.ok ? formatAddress(read.address) : null
-}
-
 /** The address at another ref, as text; the words as they are if they are no address. */
 export function atRef(words: string, ref: string, hosts: readonly string[]): string {
   const read = readAddress(words, hosts)
   return 'error' in read ? words : formatAddress({ ...read.address, ref })
-}
-
-/** Asks for each longer name, while the shorter one does not exist. */
-async function chooseRef(client: ApiClient, typed: TypedRepository): Promise<Pick<TypedRepository, 'address' | 'file'>> {
-  const { longerRefs = [] } = typed
-  if (longerRefs.length === 0) return typed
-  for (const reading of [typed, ...longerRefs]) {
-    const mount = await client.get('mounts', formatAddress(atPath(reading.address, ROOT)), {})
-    if (mount.ok || mount.error.code !== 'mount.ref_not_found') return reading
-  }
-  return typed
 }
 
 /** Examples of what can be opened. @param local addresses of local repositories that everyone may open */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest'
 import { runCommand, startCommand } from '#test/support/command.ts'
+import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { startService } from '#test/support/service.ts'
 
@@ -89,6 +90,32 @@ describe('mountglass index', () => {
   ])('%s: one line and exit code 1', async (_name, env, beginning) => {
     const { status, stderr } = await run(['index', '/gh/acme/tools'], env)
     expect({ status, lines: stderr.trimEnd().split('\n') }).toEqual({ status: 1, lines: [expect.stringContaining(beginning)] })
+  })
+
+  test('takes what the address field takes: the shortest branch that exists, and a local repository before one of GitHub', async () => {
+    const atGitHub = await createRepositories()
+    const github = await startFakeGitHub({ root: atGitHub.root })
+    try {
+      const tools = await atGitHub.create('acme', 'tools')
+      const commit = await tools.commit({ 'docs/a.md': '# A\n' })
+      await tools.branch('feature/new/x', commit)
+      await (await atGitHub.create('acme', 'others')).commit({ 'docs/a.md': '# A\n' })
+      const env = { MOUNTGLASS_GITHUB_URL: github.origins.web, MOUNTGLASS_GITHUB_API_URL: github.origins.api }
+      const firstLineOf = async (text: string) => (await run(['index', text], env)).stderr.split('\n')[0]
+
+      const page = 'https://github.com/acme/tools'
+      const branch = '/gh/acme/tools@feature%2Fnew%2Fx'
+      expect(await firstLineOf(`${page}/tree/feature/new/x/docs`)).toBe(`${branch}/docs at ${commit}`)
+      expect(await firstLineOf(`${page}/blob/feature/new/x/docs/a.md`)).toBe(`${branch} at ${commit}`)
+      expect(await firstLineOf(`${page}/tree/gone/new/x`)).toMatch(/^mount\.ref_not_found: /)
+      expect(await firstLineOf('acme/tools')).toMatch(/^\/local\/acme\/tools at /)
+      expect(await firstLineOf('acme/tools@feature%2Fnew%2Fx')).toMatch(/^mount\.ref_not_found: /)
+      expect(await firstLineOf('npx skills add acme/tools')).toBe(`/gh/acme/tools at ${commit}`)
+      expect(await firstLineOf('acme/others')).toMatch(/^\/gh\/acme\/others at /)
+    } finally {
+      await github.close()
+      await atGitHub.remove()
+    }
   })
 
   test('a repository that cannot be indexed: its code and exit code 1', async () => {

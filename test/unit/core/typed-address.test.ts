@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatAddress } from '#core/address.ts'
-import { readTypedAddress } from '#core/typed-address.ts'
+import { chooseReading, readTypedAddress } from '#core/typed-address.ts'
 
 const read = (text: string) => readTypedAddress(text, { hosts: ['gh', 'local'], baseUrl: 'https://mountglass.example' })
 
@@ -38,4 +38,40 @@ test('an account is told from a repository, and what is neither has the code of 
   expect(read('https://github.com/acme')).toMatchObject({ kind: 'owner', owner: { owner: 'acme' } })
   expect(read('local/acme')).toMatchObject({ kind: 'unreadable', code: 'address.incomplete' })
   expect(read('https://gitlab.com/acme/tools')).toMatchObject({ kind: 'unreadable', code: null })
+})
+
+test.each([
+  ['local/acme/tools', [], [], '/local/acme/tools'],
+  ['https://github.com/acme/tools/tree/main', [], [], '/gh/acme/tools@main'],
+  ['npx skills add acme/tools', ['/local/acme/tools'], [], '/gh/acme/tools'],
+  ['acme/tools@v1/docs', ['/local/acme/tools'], ['/local/acme/tools'], '/local/acme/tools@v1/docs'],
+  ['acme/tools@v1/docs', [], ['/local/acme/tools'], '/gh/acme/tools@v1/docs'],
+  [
+    'https://github.com/acme/tools/tree/new/x/docs',
+    ['/gh/acme/tools@new%2Fx'],
+    ['/gh/acme/tools@new', '/gh/acme/tools@new%2Fx'],
+    '/gh/acme/tools@new%2Fx/docs',
+  ],
+  ['https://github.com/acme/tools/tree/new/x', [], ['/gh/acme/tools@new', '/gh/acme/tools@new%2Fx'], '/gh/acme/tools@new/x'],
+])('%s, where %j exists, asks about %j and means %s', async (text, existing, expected, meaning) => {
+  const typed = read(text)
+  if (typed.kind !== 'address') throw new Error(`${text} is of kind ${typed.kind}`)
+  const asked: string[] = []
+  const { address } = await chooseReading(typed, async address => {
+    asked.push(formatAddress(address))
+    return (existing as string[]).includes(formatAddress(address)) ? null : 'mount.ref_not_found'
+  })
+  expect({ asked, meaning: formatAddress(address) }).toEqual({ asked: expected, meaning })
+})
+
+test('an error that says nothing about the ref ends the search for a longer one', async () => {
+  const typed = read('https://github.com/acme/tools/tree/new/x')
+  if (typed.kind !== 'address') throw new Error('the URL is no address')
+  let count = 0
+  const ask = async () => {
+    count++
+    return 'mount.unavailable'
+  }
+  expect(await chooseReading(typed, ask)).toMatchObject({ address: { ref: 'new', path: 'x' } })
+  expect(count).toBe(1)
 })
