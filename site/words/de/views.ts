@@ -283,8 +283,8 @@ export const VIEWS: typeof EN_VIEWS = {
     title: 'Befunde',
     errors: 'Fehler',
     about:
-      'Was die Autoren dieses Repositorys vielleicht berichtigen möchten. `mountglass check` gibt dasselbe für einen Arbeitsordner aus.',
-    none: 'Es wurde nichts gefunden, was zu berichtigen wäre.',
+      'Was die Autoren in Manifesten und Lizenzen vielleicht berichtigen möchten. Die Warnungen eines Skills stehen auf seiner Seite. `mountglass check` gibt all das für einen Arbeitsordner aus.',
+    none: 'In Manifesten und Lizenzen wurde nichts gefunden, was zu berichtigen wäre.',
     severities: { error: 'Fehler', warning: 'Warnung', info: 'Hinweis' },
     toDo: 'Zu tun: {advice}.',
     same: 'An jeder dieser Stellen: {message}.',
@@ -314,6 +314,8 @@ export const VIEWS: typeof EN_VIEWS = {
     badge: 'Badge',
     inReadme: 'Im README',
     wholeAddress: 'Der Server bietet alle Skills dieser Adresse an; ein Agent lädt diesen mit `load_skill` und seinem Pfad.',
+    foldersAlone:
+      'Installiert nur die Ordner der Skills. Regeln und eingebundene Dateien erhält ein Agent über MCP und REST.',
     folderAlone:
       'Installiert nur den Ordner des Skills. Seine Regeln und eingebundenen Dateien erhält ein Agent über MCP und REST.',
   },

@@ -276,8 +276,9 @@ export const VIEWS = {
   diagnostics: {
     title: 'Diagnostics',
     errors: 'Errors',
-    about: 'What the authors of this repository may want to correct. `mountglass check` prints the same for a working folder.',
-    none: 'Nothing to correct was found.',
+    about:
+      'What the authors may want to correct in manifests and licenses. The warnings of a skill are on its page. `mountglass check` prints all of it for a working folder.',
+    none: 'Nothing to correct was found in manifests and licenses.',
     severities: { error: 'error', warning: 'warning', info: 'info' },
     toDo: 'To do: {advice}.',
     same: 'In each of them: {message}.',
@@ -306,6 +307,7 @@ export const VIEWS = {
     badge: 'Badge',
     inReadme: 'In the README',
     wholeAddress: 'The server offers all skills of this address; an agent loads this one with `load_skill` by its path.',
+    foldersAlone: 'Installs the folders of the skills alone. Rules and included files reach an agent by MCP and REST.',
     folderAlone: 'Installs the folder of the skill alone. Its rules and included files reach an agent by MCP and REST.',
   },
 }
