@@ -34,3 +34,22 @@ test('a ready mount has the date of its commit', async () => {
   const { index } = await app.ask('mounts', '/local/acme/none')
   expect(index).toMatchObject({ status: 'ready', committedAt: new Date(seconds * 1000).toISOString().replace('.000Z', 'Z') })
 })
+
+test('HEAD, and a ref that is neither a branch nor a tag, cannot be mounted', async () => {
+  const repository = await app.repositories.create('acme', 'others')
+  const commit = await repository.commit({ 'a.md': '# A\n' })
+  const others = ['refs/pull/1/head', 'refs/notes/commits', 'refs/remotes/origin/main', 'refs/stash']
+  for (const ref of others) await repository.git('update-ref', ref, commit)
+  const names = ['HEAD', ...others, 'pull/1/head', 'remotes/origin/main']
+  const mount = (ref: string) => app.get(`/api/v1/mounts/local/acme/others@${encodeURIComponent(ref)}`)
+  const answers = () =>
+    Promise.all(names.map(async ref => [ref, await mount(ref).then(({ status, json }) => `${status} ${json.error?.code}`)]))
+  const none = names.map(ref => [ref, '404 mount.ref_not_found'])
+  expect(await answers()).toEqual(none)
+  expect((await mount('refs/heads/main')).json.commit).toBe(commit)
+
+  await repository.git('update-ref', '--no-deref', 'HEAD', commit)
+  expect(await repository.git('branch', '--show-current')).toBe('')
+  expect((await app.ask('mounts', '/local/acme/others')).commit).toBe(commit)
+  expect(await answers()).toEqual(none)
+})

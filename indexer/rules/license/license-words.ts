@@ -104,7 +104,7 @@ function namedFile(words: string): string | null {
 }
 
 const FILE =
-  '["\'`]?((?:[^\\s/"\'`]+/|/)*(?:licen[cs]e|copying|terms|[^\\s/"\'`]+\\.(?:txt|md|rst))(?:[-.][^\\s/"\'`.]+)*)["\'`]?'
+  '["\'`]?((?:[^\\s/"\'`]+/|/)*(?:licen[cs]e|copying|terms|[^\\s/"\'`]+\\.(?:txt|md|rst))(?:[-.][^\\s/"\'`.]+(?:\\.[^\\s/"\'`.]+)*)?)["\'`]?'
 const LEAD =
   '(?:(?:(?:complete|full) )?(?:license )?terms (?:are )?in |see (?:the )?(?:licen[cs]e )?(?:file |terms )?(?:in |at )?|licen[cs]e in |refer to )?'
 const TRAIL =

@@ -79,6 +79,7 @@ describe('declared words', () => {
     '(((',
     `${'('.repeat(100_000)}MIT`,
     `MIT${' OR MIT'.repeat(100_000)}`,
+    `LICENSE${'-a'.repeat(190)} other`,
   ])('%.40s is unknown', words => {
     expect(readLicenseWords(words)).toEqual({ kind: 'unknown' })
   })
