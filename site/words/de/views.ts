@@ -314,8 +314,7 @@ export const VIEWS: typeof EN_VIEWS = {
     badge: 'Badge',
     inReadme: 'Im README',
     wholeAddress: 'Der Server bietet alle Skills dieser Adresse an; ein Agent lädt diesen mit `load_skill` und seinem Pfad.',
-    foldersAlone:
-      'Installiert nur die Ordner der Skills. Regeln und eingebundene Dateien erhält ein Agent über MCP und REST.',
+    foldersAlone: 'Installiert nur die Ordner der Skills. Regeln und eingebundene Dateien erhält ein Agent über MCP und REST.',
     folderAlone:
       'Installiert nur den Ordner des Skills. Seine Regeln und eingebundenen Dateien erhält ein Agent über MCP und REST.',
   },
