@@ -194,7 +194,7 @@ export const VIEWS: typeof EN_VIEWS = {
     unlicensedAbout:
       'Dieser Skill hat keine Lizenz, also erlaubt nichts eine Kopie. Ein Agent erhält seinen Pfad, seinen Namen und seine Beschreibung ([warum](licenses)).',
     original: 'Original öffnen',
-    originalWithheld: 'Auch das Original hält diese Installation zurück.',
+    originalWithheld: 'Auch das Original wird zurückgehalten. Der Betreiber zeigt es mit `MOUNTGLASS_LOCAL_SOURCE=open`.',
     pages: 'Seiten dieses Skills',
     allTexts: 'alle Texte',
     allPages: 'Alle Seiten',
@@ -315,7 +315,6 @@ export const VIEWS: typeof EN_VIEWS = {
     inReadme: 'Im README',
     wholeAddress: 'Der Server bietet alle Skills dieser Adresse an; ein Agent lädt diesen mit `load_skill` und seinem Pfad.',
     foldersAlone: 'Installiert nur die Ordner der Skills. Regeln und eingebundene Dateien erhält ein Agent über MCP und REST.',
-    folderAlone:
-      'Installiert nur den Ordner des Skills. Seine Regeln und eingebundenen Dateien erhält ein Agent über MCP und REST.',
+    folderAlone: 'Installiert nur den Ordner des Skills. Regeln und eingebundene Dateien erhält ein Agent über MCP und REST.',
   },
 }

@@ -187,7 +187,7 @@ export const VIEWS = {
     unlicensedAbout:
       'This skill has no license, so nothing permits a copy. An agent receives its path, its name and its description ([why](licenses)).',
     original: 'Open the original',
-    originalWithheld: 'This deployment withholds the original, too.',
+    originalWithheld: 'This deployment withholds the original, too. Its operator shows it with `MOUNTGLASS_LOCAL_SOURCE=open`.',
     pages: 'Pages of this skill',
     allTexts: 'all texts',
     allPages: 'All pages',
