@@ -30,7 +30,9 @@ beforeAll(async () => {
   front = createServer(async (request, response) => {
     asked.push(request.url ?? '')
     const answer = await fetch(behind + request.url, { headers: { 'accept-encoding': 'identity' } })
-    const headers = Object.fromEntries([...answer.headers].filter(([name]) => !/^(?:content-encoding|connection|keep-alive)$/.test(name)))
+    const headers = Object.fromEntries(
+      [...answer.headers].filter(([name]) => !/^(?:content-encoding|connection|keep-alive)$/.test(name)),
+    )
     response.writeHead(answer.status, headers).end(Buffer.from(await answer.arrayBuffer()))
   })
   await new Promise<void>(resolve => front.listen(0, '127.0.0.1', resolve))
