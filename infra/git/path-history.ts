@@ -12,6 +12,8 @@ const WALK: GitResources = { cpuSeconds: 5, fileBytes: 1024 * 1024, memoryBytes:
 /** Paths that git compares in each commit, and the bytes of them that fit into its arguments. */
 const PATHS = 200
 const PATHS_BYTES = 64 * 1024
+/** Of the parents only whether there are any: a hostile commit has as many as fit into its megabytes. */
+const FORMAT = '--format=%H %<(8,trunc)%P'
 /** Of a message, for its first line. */
 const MESSAGE_BYTES = 16 * 1024
 
@@ -36,7 +38,10 @@ export async function readPathHistory(
   const batch = openObjectBatch({ gitDir, signal, resources: WALK })
   const commits: HistoryCommit[] = []
   try {
-    for (const one of found) commits.push(await readEntry(batch, one))
+    for (const { id, isFirst } of found) {
+      const entry = await readEntry(batch, id)
+      commits.push(isFirst ? { ...entry, parent: null } : entry)
+    }
   } catch (error) {
     const isDamaged = error instanceof UnreadableCommit
     if (isDamaged ? commits.length === 0 : !signal.aborted) throw error
@@ -46,19 +51,26 @@ export async function readPathHistory(
   return { commits, paths: asked, isCut: isCut || commits.length < found.length }
 }
 
+interface FoundCommit {
+  id: CommitSha
+  /** The history begins here, in a shallow clone also where the commit has a parent. */
+  isFirst: boolean
+}
+
 async function findCommits(
   gitDir: string,
   commit: CommitSha,
   paths: readonly string[],
   signal: AbortSignal,
-): Promise<{ found: CommitSha[]; isCut: boolean }> {
-  const options = [`--max-count=${HISTORY_COMMITS + 1}`, '--end-of-options', commit, '--', ...paths]
+): Promise<{ found: FoundCommit[]; isCut: boolean }> {
+  const options = [`--max-count=${HISTORY_COMMITS + 1}`, '--no-commit-header', FORMAT, '--end-of-options', commit, '--', ...paths]
   const git = startGit(['rev-list', ...options], { gitDir, signal, resources: WALK })
   git.input.end()
   try {
     const output = await text(git.output)
     const end = await git.ended
-    const found = output.split('\n').filter(isCommitSha) as CommitSha[]
+    const lines = output.split('\n').map(line => line.split(' '))
+    const found = lines.flatMap(([id = '', parent]) => (isCommitSha(id) ? { id: id as CommitSha, isFirst: !parent } : []))
     if (end.status !== 0 && found.length === 0) throw new GitError('rev-list', end)
     return { found: found.slice(0, HISTORY_COMMITS), isCut: end.status !== 0 || found.length > HISTORY_COMMITS }
   } finally {
