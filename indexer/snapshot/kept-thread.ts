@@ -34,7 +34,7 @@ export class KeptThread {
     thread.once('exit', () => {
       if (this.#idle === thread) this.#idle = null
     })
-    // A thread may fail, for example run out of memory, when nobody listens any more. `exit` follows.
+    // Without a listener, the error of an idle thread (out of memory, say) would end the process. `exit` follows it.
     thread.on('error', () => {})
     return thread
   }

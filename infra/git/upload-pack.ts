@@ -209,7 +209,10 @@ function unlessSilent<Value>(silence: AbortController, next: Promise<Value>): Pr
   })
 }
 
-/** Each made-up name is refused, and a connection of its own would cost more than the question. What has not come yet, nobody waits for. */
+/**
+ * Leaves the connection to the next question: the host refuses every made-up name, and to open a connection costs more than to ask. The caller does
+ * not wait for what has not arrived.
+ */
 async function leave(answer: IncomingMessage, chunks: AsyncGenerator<Buffer>): Promise<void> {
   const rest = readRest(answer, chunks)
   if (answer.complete) await rest

@@ -34,7 +34,7 @@ beforeAll(async () => {
     },
   )
   commit = await app.repository('acme/tools').commit(FILES, { branch: 'passing' })
-  // The object stays, as one that nobody has collected yet.
+  // The object stays until git collects it.
   await app.repository('acme/tools').git('update-ref', 'refs/pull/1/head', commit)
   origin = await app.app.listen({ host: '127.0.0.1', port: 0 })
   await app.open(`/local/acme/tools@${commit}`)

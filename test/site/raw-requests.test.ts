@@ -75,7 +75,7 @@ describe('a method that a route does not have', () => {
 test('no page depends on the host that a request names, and a malformed one is refused', async () => {
   const fromHost = (host: string, target = PAGE, headers = '') =>
     send(`GET ${target} HTTP/1.1\r\nhost: ${host}\r\n${headers}connection: close\r\n\r\n`)
-  // A page that was kept is the same for every host. So each host asks for a page that nobody asked for before, whose URL differs in a query.
+  // A kept page would hide a difference, so each request has a URL of its own, which differs in its query.
   let asked = 0
   const rendered = async (host: string, headers = '') => {
     const query = `n=${++asked}`

@@ -62,6 +62,7 @@ test('made-up accounts without end hold up neither known repositories nor new on
   closing.abort()
   const statuses = (await Promise.all(madeUp)).map(({ status }) => status)
   expect(statuses.filter(status => status === 'busy')).toHaveLength(200 - 10 - 64)
+  expect(requests).toBe(3 + 10)
 })
 
 test('questions about new names that come together, and what follows them, take a turn of the event loop each', async () => {
