@@ -284,7 +284,7 @@ export const VIEWS: typeof EN_VIEWS = {
     errors: 'Fehler',
     about:
       'Was die Autoren in Manifesten und Lizenzen vielleicht berichtigen möchten. Die Warnungen eines Skills stehen auf seiner Seite. `mountglass check` gibt all das für einen Arbeitsordner aus.',
-    none: 'In Manifesten und Lizenzen wurde nichts gefunden, was zu berichtigen wäre.',
+    none: 'In Manifesten und Lizenzdateien wurde kein Fehler gefunden.',
     severities: { error: 'Fehler', warning: 'Warnung', info: 'Hinweis' },
     toDo: 'Zu tun: {advice}.',
     same: 'An jeder dieser Stellen: {message}.',

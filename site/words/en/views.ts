@@ -278,7 +278,7 @@ export const VIEWS = {
     errors: 'Errors',
     about:
       'What the authors may want to correct in manifests and licenses. The warnings of a skill are on its page. `mountglass check` prints all of it for a working folder.',
-    none: 'Nothing to correct was found in manifests and licenses.',
+    none: 'No fault was found in manifests and license files.',
     severities: { error: 'error', warning: 'warning', info: 'info' },
     toDo: 'To do: {advice}.',
     same: 'In each of them: {message}.',
