@@ -5,6 +5,7 @@ import { type ChangeFeed, openChangeFeed } from './changes/change-feed.ts'
 import { HeardChanges } from './github/heard-changes.ts'
 import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from './github/host.ts'
 import { openSharedAnswers } from './github/shared-answers.ts'
+import { storePatienceMs } from './github/store-patience.ts'
 import { HostChange } from './github/webhook.ts'
 import type { Stores } from './stores.ts'
 
@@ -26,7 +27,8 @@ export async function openSharingGitHub(
   const fallbacks = createFallbacks(metrics, { warn: (_fields, message) => onWarning(message) })
   const changes = new HeardChanges(webhookSecret !== null)
   const scope = JSON.stringify([apiUrl, token])
-  const shared = openSharedAnswers({ states: stores.states, host: SEGMENT, scope, changes, clock, fallbacks })
+  const patienceMs = storePatienceMs(process.env)
+  const shared = openSharedAnswers({ states: stores.states, host: SEGMENT, scope, changes, clock, fallbacks, patienceMs })
   closing.push(() => shared.close())
   const told: { feed: ChangeFeed<HostChange> | null } = { feed: null }
   const onHeard = (change: HostChange) => {

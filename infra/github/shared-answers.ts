@@ -19,8 +19,8 @@ export interface SharedAnswersOptions {
   changes: HeardChanges
   clock: Clock
   fallbacks?: Fallbacks
-  /** How long a visitor waits for the store before the host is asked. Default: `PATIENCE_MS`. */
-  patienceMs?: number
+  /** How long a visitor waits for the store before the host is asked. See `storePatienceMs`. */
+  patienceMs: number
 }
 
 /** An answer with the time of its question, in milliseconds since 1970. */
@@ -58,7 +58,6 @@ export interface SharedAnswers {
   close(): Promise<void>
 }
 
-const PATIENCE_MS = 250
 /** After a failure of the store, or a late answer, it is not asked for this time. */
 const PAUSE_SECONDS = 5
 /** Concurrent requests to the store. Further questions go to the host without it. */
@@ -118,9 +117,7 @@ class StateSharedAnswers implements SharedAnswers {
       .read(id)
       .catch(error => this.#pause(error))
       .finally(() => this.#reading--)
-    return await withTimeout(reading, this.#options.patienceMs ?? PATIENCE_MS, () =>
-      this.#pause(new Error('the store answers too late')),
-    )
+    return await withTimeout(reading, this.#options.patienceMs, () => this.#pause(new Error('the store answers too late')))
   }
 
   #found<Value>({ schema, subjectsOf }: RoomOptions<Value>, key: string, stored: StoredAnswer | null): TimedAnswer<Value> | null {

@@ -12,7 +12,7 @@ export interface Proxy {
    */
   lose(text: string, times: number, how?: 'answer' | 'question', afterwards?: 'pass' | 'hold'): void
   letIn(): void
-  /** How many answers are still to be lost. */
+  /** How many answers are still to be lost. Of one that the server has to give, it counts until the server gave it. */
   toLose(): number
   /** Ends all connections; those who come meanwhile are refused. */
   shut(): Promise<void>
@@ -25,6 +25,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
   const target = new URL(serverUrl)
   const sockets = new Set<Socket>()
   let losing = { text: '', times: 0, how: 'answer' as 'answer' | 'question', afterwards: 'pass' as 'pass' | 'hold' }
+  let unanswered = 0
   let waiting: Socket[] | null = null
 
   function loses(sent: Buffer): boolean {
@@ -50,6 +51,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
     client.on('data', sent => {
       if (loses(sent)) {
         if (losing.how === 'question') return end()
+        if (!isLost) unanswered++
         isLost = true
       }
       upstream.write(sent)
@@ -57,6 +59,9 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
     upstream.on('data', answer => {
       if (isLost) end()
       else client.write(answer)
+    })
+    upstream.on('close', () => {
+      if (isLost) unanswered--
     })
     client.resume()
   }
@@ -85,7 +90,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
       waiting = null
       for (const client of clients) pass(client)
     },
-    toLose: () => losing.times,
+    toLose: () => losing.times + unanswered,
     async shut() {
       if (!server.listening) return
       const closed = once(server, 'close')
