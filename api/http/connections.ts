@@ -48,9 +48,10 @@ interface Taking {
 export class Connections {
   readonly #limits: ConnectionLimits
   /** Without those that are being closed. */
-  readonly #open = new Set<Duplex>()
+  readonly #open = new Map<Duplex, Answering>()
   /** In the order since when they wait: for a request, or for the rest of its headers. */
   readonly #waiting = new Set<Duplex>()
+  /** Those of `#open` with a request that is not answered yet, in the order since when. */
   readonly #answering = new Map<Duplex, Answering>()
 
   constructor(server: Server, limits: ConnectionLimits) {
@@ -68,7 +69,7 @@ export class Connections {
   }
 
   #enter(socket: Socket): void {
-    this.#open.add(socket)
+    this.#open.set(socket, { open: new Map(), taking: null })
     this.#waiting.add(socket)
     socket.once('close', () => this.#forget(socket))
     if (this.#open.size > this.#limits.connections) this.#close(this.#placeFor(socket))
@@ -100,11 +101,13 @@ export class Connections {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    if (!this.#open.has(socket)) return
-    this.#waiting.delete(socket)
-    const answering = this.#answering.get(socket) ?? { open: new Map(), taking: null }
-    this.#answering.set(socket, answering)
+    const answering = this.#open.get(socket)
+    if (answering === undefined) return
     answering.open.set(response, request)
+    if (answering.open.size === 1) {
+      this.#waiting.delete(socket)
+      this.#answering.set(socket, answering)
+    }
     if (answering.open.size > this.#limits.answersAtOnce) {
       this.#close(socket)
       return
@@ -112,6 +115,7 @@ export class Connections {
     response.once('close', () => {
       answering.open.delete(response)
       if (answering.open.size > 0) return
+      answering.taking = null
       this.#answering.delete(socket)
       if (this.#open.has(socket)) this.#waiting.add(socket)
     })

@@ -143,6 +143,8 @@ function entityTagOf(bytes: string | Uint8Array): string {
 /** Whether `If-None-Match` names a tag. Strong and weak tags are compared by the same characters, as HTTP has it for reads. */
 export function listsEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
+  // Most clients send the tag as it was given.
+  if (header === etag) return true
   return header.trim() === '*' || header.split(',').some(item => opaque(item.trim()) === opaque(etag))
 }
 
