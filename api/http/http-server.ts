@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { createServer } from '#core/node-http.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
 
 /** What clients may hold, and for how long. */

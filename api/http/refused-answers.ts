@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import { ServiceError } from '#core/errors.ts'
 import { ADDRESS_BYTES, QUERY_STRING_BYTES } from '#core/limits.ts'
+import { STATUS_CODES } from '#core/node-http.ts'
 import { errorBody } from './error-handler.ts'
 import type { ParserError, RefusedAnswers } from './http-server.ts'
 import { QUERY_REFUSED } from './invalid-request.ts'

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createServer } from '#core/node-http.ts'
 import { type ListenAddress, SettingsError } from '#core/settings.ts'
 import { sentence } from '#core/words/sentence.ts'
 import type { PrometheusMetrics } from './prometheus.ts'

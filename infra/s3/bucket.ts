@@ -1,4 +1,3 @@
-import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import {
   DeleteObjectCommand,
@@ -10,6 +9,7 @@ import {
   type PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3'
+import { Agent as HttpAgent } from '#core/node-http.ts'
 import { compareBytes } from '#core/text.ts'
 import { type Allow, attempt, repeat } from './attempts.ts'
 import { StoreError } from './store-error.ts'
