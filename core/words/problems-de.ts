@@ -114,6 +114,8 @@ export const PROBLEMS: typeof ENGLISH = {
   notCanonical: 'ist keine kanonische Adresse',
   indexingFailed: 'die Indexierung ist gescheitert; der Dienst versucht sie nach {retryAt} erneut',
   notIndexedYet: 'der Index ist nach {seconds} Sekunden noch nicht fertig',
+  localNotRead:
+    'dieser Prozess liest das lokale Repository {owner}/{repository} nicht: Setzen Sie MOUNTGLASS_LOCAL_REPOSITORIES auf den Ordner, in dem es liegt',
   branchMoves: 'der Branch hat sich bei jedem Lesen verschoben; versuchen Sie es später erneut',
   skillNotInIndex: 'eine Grenze der Indexierung wurde erreicht, und {path} fehlt im Index',
   skillsNotInIndex: 'eine Grenze der Indexierung wurde erreicht, und {path} und {n} weitere fehlen im Index',

@@ -110,6 +110,8 @@ export const PROBLEMS = {
   notCanonical: 'is not a canonical address',
   indexingFailed: 'indexing failed; the service tries again after {retryAt}',
   notIndexedYet: 'the index is not ready after {seconds} seconds',
+  localNotRead:
+    'this process does not read the local repository {owner}/{repository}: set MOUNTGLASS_LOCAL_REPOSITORIES to the folder that holds it',
   branchMoves: 'the branch moved each time that it was read; try again later',
   skillNotInIndex: 'a limit of indexing was reached, and {path} is not in the index',
   skillsNotInIndex: 'a limit of indexing was reached, and {path} and {n} more are not in the index',

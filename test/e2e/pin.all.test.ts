@@ -234,6 +234,26 @@ describe('mountglass verify', () => {
       })
   })
 
+  test('a local repository is not gone where no setting names its folder', async () => {
+    await run(['pin', `local/acme/${name}`])
+    const before = await readFile(lockPath(), 'utf8')
+    const { status, stdout } = await run(['verify', '--update'], { MOUNTGLASS_LOCAL_REPOSITORIES: '' })
+    const says = `not verified: this process does not read the local repository acme/${name}: set MOUNTGLASS_LOCAL_REPOSITORIES `
+    expect([status, stdout]).toEqual([3, expect.stringContaining(says)])
+    expect(stdout).toContain('[service.local_not_read]')
+    expect(await readFile(lockPath(), 'utf8')).toBe(before)
+  })
+
+  test('an update is offered only where it would write something', async () => {
+    const gone = await repositories.create('acme', `gone-${name}`)
+    await gone.commit({ 'package.json': MIT })
+    await run(['pin', `local/acme/gone-${name}`])
+    await rename(gone.gitDir, `${gone.gitDir}.away`)
+    const { status, stdout } = await run(['verify'])
+    expect([status, stdout]).toEqual([1, expect.stringContaining('gone: there is no repository')])
+    expect(stdout).not.toContain('--update')
+  })
+
   test('an index that fails leaves the pin unverified, and an update keeps it', async () => {
     await run(['pin', `local/acme/${name}`])
     const before = await readFile(lockPath(), 'utf8')
