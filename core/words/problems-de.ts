@@ -107,6 +107,8 @@ export const PROBLEMS: typeof ENGLISH = {
   lockNotWritten: 'lässt sich nicht schreiben: {reason}',
   lockNewer:
     'hat Version {version}, und dieses Mountglass liest nur bis Version {known}: Verwenden Sie die Version von Mountglass, mit der die Datei geschrieben wurde, oder eine neuere',
+  lockOlder:
+    'hat die Version {version}, die die Teile eines Skills nicht unterscheidet: Entfernen Sie die Datei, und pinnen Sie ihre Adressen neu',
   lockDamaged:
     'ist beschädigt ({reason}): Stellen Sie die Datei aus der Versionsverwaltung wieder her, oder löschen Sie sie und pinnen Sie neu',
   lockTwice: '{address} kommt zweimal vor',

@@ -104,6 +104,7 @@ export const PROBLEMS = {
   lockNotWritten: 'cannot be written: {reason}',
   lockNewer:
     'is of version {version}, and this Mountglass reads up to version {known}: use the version of Mountglass that wrote it, or a newer one',
+  lockOlder: 'is of version {version}, which does not tell the parts of a skill apart: remove it, and pin its addresses again',
   lockDamaged: 'is damaged ({reason}): restore it from version control, or remove it and pin again',
   lockTwice: '{address} is there twice',
   theFile: 'the file',

@@ -1,9 +1,10 @@
 import { groupAlike } from '#core/change-groups.ts'
+import { listOf } from '#core/change-words.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
 import type { Compared } from './difference.ts'
-import { countOf, countsOf, listOf, type SharedFact, SIGNS, sharedFacts, tokensOf, whatOf } from './difference-words.ts'
+import { countOf, countsOf, type SharedFact, SIGNS, sharedFacts, tokensOf, whatOf } from './difference-words.ts'
 import type { FailOn } from './fail-on.ts'
 import { fold, type Paint, type Style } from './fold.ts'
 

@@ -1,4 +1,5 @@
-import { type ChangedPart, changedParts } from '#core/change-groups.ts'
+import { changedParts } from '#core/change-groups.ts'
+import { partsLine } from '#core/change-words.ts'
 import type { ChangeFacts, ChangeItem } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { printable } from '#core/hidden-text.ts'
@@ -20,17 +21,6 @@ export function whatOf(item: ChangeItem, speech: Speech = ENGLISH_SPEECH): strin
   if (item.change === 'changed') return parts.join('; ')
   const from = item.movedFrom === undefined ? '' : ` ${fill(say.from, { path: printable(item.movedFrom) })}`
   return [`${say.changes[item.change]}${from}`, ...parts].join('; ')
-}
-
-/** `includes by old.md (removed), new.md (added)`: a file without a word changed. */
-function partsLine({ parts, causes }: ChangedPart, speech: Speech): string {
-  const say = speech.words.diff
-  const names = parts.join(', ')
-  if (causes.length === 0) return names
-  const paths = causes.map(({ path, change }) =>
-    change === 'changed' ? printable(path) : `${printable(path)} (${say.changes[change]})`,
-  )
-  return `${names} ${fill(say.by, { paths: listOf(paths, speech) })}`
 }
 
 /** Tokens of all items before and after; empty if no side delivers a text. */
@@ -113,13 +103,4 @@ export function countsOf({ counts }: Pick<Compared, 'counts'>, { words, number, 
 
 function spellValue(value: FrontMatterValue): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value))
-}
-
-/** Names of a list that are told; the rest is counted. */
-const NAMED = 3
-
-/** `a, b, c and 5 more` */
-export function listOf(names: readonly string[], { words }: Speech): string {
-  const shown = names.slice(0, NAMED).join(', ')
-  return names.length > NAMED ? fill(words.check.andMore, { names: shown, n: names.length - NAMED }) : shown
 }
