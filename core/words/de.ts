@@ -9,6 +9,7 @@ import { PROBLEMS } from './problems-de.ts'
 export const DE: CommandWords = {
   counts: {
     error: { one: '{n} Fehler', other: '{n} Fehler' },
+    newError: { one: '{n} neuer Fehler', other: '{n} neue Fehler' },
     warning: { one: '{n} Warnung', other: '{n} Warnungen' },
     note: { one: '{n} Hinweis', other: '{n} Hinweise' },
     manifest: { one: '{n} Manifest', other: '{n} Manifeste' },
@@ -154,6 +155,10 @@ export const DE: CommandWords = {
     kinds: { manifest: 'Regeln von Ordnern', skill: 'Skills', document: 'Dokumente' },
     changes: { added: 'hinzugekommen', removed: 'entfernt', changed: 'geändert', moved: 'verschoben' },
     changesSkills: '{what}; ändert {skills}',
+    notValid: 'nicht mehr gültig, also ist sein Ordner geschlossen',
+    closedBy: '{what}: {path} ist nicht mehr gültig und schließt den Ordner',
+    incomplete: 'jetzt unvollständig: Verlangter Inhalt fehlt',
+    error: '{path}: {message} [{code}]',
     from: 'von {path}',
     by: 'durch {paths}',
     tokens: '{n} Tokens',

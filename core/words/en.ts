@@ -7,6 +7,7 @@ export const EN = {
   /** Words that are counted, by the plural category of the number. */
   counts: {
     error: { one: '{n} error', other: '{n} errors' },
+    newError: { one: '{n} new error', other: '{n} new errors' },
     warning: { one: '{n} warning', other: '{n} warnings' },
     note: { one: '{n} note', other: '{n} notes' },
     manifest: { one: '{n} manifest', other: '{n} manifests' },
@@ -158,6 +159,11 @@ export const EN = {
     kinds: { manifest: 'Rules of folders', skill: 'Skills', document: 'Documents' },
     changes: { added: 'added', removed: 'removed', changed: 'changed', moved: 'moved' },
     changesSkills: '{what}; changes {skills}',
+    notValid: 'not valid any more, so its folder is closed',
+    closedBy: '{what}: {path} is not valid any more, which closes its folder',
+    incomplete: 'incomplete now: required content is missing',
+    /** Of a new error. */
+    error: '{path}: {message} [{code}]',
     from: 'from {path}',
     by: 'by {paths}',
     tokens: '{n} tokens',

@@ -203,7 +203,7 @@ function commonFolder(left: RepoPath, right: RepoPath): RepoPath {
 }
 
 /** Selects paths that concern a folder: everything inside, the manifests above, and the root for findings about the whole tree. */
-function concerning(folder: RepoPath): (path: RepoPath) => boolean {
+export function concerning(folder: RepoPath): (path: RepoPath) => boolean {
   const above = new Set<string>(ancestorsOf(folder).map(ancestor => joinPath(ancestor, MANIFEST_FILE)))
   return path => path === '' || above.has(path) || isInside(folder, path)
 }
