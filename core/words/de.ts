@@ -20,6 +20,7 @@ export const DE: CommandWords = {
     reference: { one: '{n} Verweis', other: '{n} Verweise' },
     referenceOutside: { one: '{n} Verweis nach außerhalb des Ordners', other: '{n} Verweise nach außerhalb des Ordners' },
     fileTooLarge: { one: '{n} Datei zu groß zum Lesen', other: '{n} Dateien zu groß zum Lesen' },
+    excluded: { one: '{n} Pfad von einem Manifest ausgeschlossen', other: '{n} Pfade von Manifesten ausgeschlossen' },
     address: { one: '{n} Adresse', other: '{n} Adressen' },
     repository: { one: '{n} Repository', other: '{n} Repositorys' },
     snapshot: { one: '{n} Snapshot', other: '{n} Snapshots' },

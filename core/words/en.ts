@@ -18,6 +18,7 @@ export const EN = {
     reference: { one: '{n} reference', other: '{n} references' },
     referenceOutside: { one: '{n} reference outside the folder', other: '{n} references outside the folder' },
     fileTooLarge: { one: '{n} file too large to read', other: '{n} files too large to read' },
+    excluded: { one: '{n} path excluded by a manifest', other: '{n} paths excluded by manifests' },
     address: { one: '{n} address', other: '{n} addresses' },
     repository: { one: '{n} repository', other: '{n} repositories' },
     snapshot: { one: '{n} snapshot', other: '{n} snapshots' },
