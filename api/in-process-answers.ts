@@ -10,5 +10,6 @@ export async function openInProcessAnswers(env: NodeJS.ProcessEnv): Promise<Answ
   const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
   const infra = await openInfra(settings)
   const { handlers, hosts, close } = startInProcess({ infra, runner: createInProcessRunner(infra) })
-  return { answers: ownAnswers(handlers, hosts), context: { hosts, baseUrl: settings.baseUrl }, close }
+  const knowsLocal = settings.localRepositories !== null
+  return { answers: ownAnswers(handlers, { hosts, knowsLocal }), context: { hosts, baseUrl: settings.baseUrl }, close }
 }

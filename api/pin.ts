@@ -98,13 +98,15 @@ export async function verify(
     })
     const verdicts = lock.addresses.map((pinned, index) => judge(pinned, readings[index] as Reading))
     const exitCode = exitCodeOf(verdicts, options.allowMoved === true)
-    const updated = options.update ? updatedLock(lock, readings) : lock
-    const isWritten = formatLockFile(updated) !== formatLockFile(lock)
+    const updated = updatedLock(lock, readings)
+    const isOutdated = formatLockFile(updated) !== formatLockFile(lock)
+    const isWritten = options.update === true && isOutdated
     if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts.map(forPrograms) })
     else print(formatVerdicts(verdicts, { paint, speech }, options.service))
     if (isWritten) await writeLock(file, updated)
     if (!options.json && isWritten) print([fill(say.written, { file })])
-    if (!options.json && !options.update && exitCode === 1)
+    // What `--update` would keep, such as a repository that may only be hidden, it does not accept.
+    if (!options.json && !options.update && isOutdated && exitCode === 1)
       print([fill(say.accept, { command: `mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}` })])
     return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isKept), false) : exitCode
   })

@@ -1,6 +1,11 @@
-import type { Cause, ChangeItem, DocumentPart, ManifestPart, SkillPart } from './contract/changes.ts'
+import type { Cause, ChangedSkill, ChangeItem, DocumentPart, ManifestPart, SkillPart } from './contract/changes.ts'
 
 /* How reports and pages tell what changed, so that a line in a manifest above a hundred skills is not told a hundred times. */
+
+/** What is told: an item of a comparison, or a skill that was compared elsewhere. Equal facts are told together. */
+type ToldItem =
+  | ChangeItem
+  | (Pick<ChangedSkill, 'kind' | 'path' | 'parts' | 'causes'> & { change: string; facts: { serving?: string } })
 
 /** Parts of an item that changed because of the same files. */
 export interface ChangedPart {
@@ -13,7 +18,7 @@ export interface ChangedPart {
  * The parts of an item that changed, in order, neighbors with the same causes together. If the license opened or closed the item, the texts and
  * files that it delivers now, or no longer delivers, are left out: they follow from it.
  */
-export function changedParts(item: ChangeItem): ChangedPart[] {
+export function changedParts(item: ToldItem): ChangedPart[] {
   const follows = item.kind !== 'manifest' && item.facts.serving !== undefined
   const told: ChangedPart[] = []
   for (const part of item.parts) {
@@ -28,7 +33,7 @@ export function changedParts(item: ChangeItem): ChangedPart[] {
 
 const DELIVERED = new Set<string>(['rules', 'body', 'includes', 'files'])
 
-function causesOf(item: ChangeItem, part: ChangedPart['parts'][number]): ChangedPart['causes'] {
+function causesOf(item: ToldItem, part: ChangedPart['parts'][number]): ChangedPart['causes'] {
   if (item.kind !== 'skill') return []
   const causes = item.causes.filter(cause => cause.part === part && cause.path !== item.path)
   return causes.map(({ path, change }) => ({ path, change }))
@@ -38,7 +43,7 @@ function causesOf(item: ChangeItem, part: ChangedPart['parts'][number]): Changed
 const GROUP_FROM = 4
 
 /** The items in their order, except that those that differ alike, because of files elsewhere, stand together in the place of the first. */
-export function groupAlike<Item extends ChangeItem>(items: readonly Item[]): Item[][] {
+export function groupAlike<Item extends ToldItem>(items: readonly Item[]): Item[][] {
   const alike = [...Map.groupBy(items, item => likenessOf(item) ?? item).values()].filter(({ length }) => length >= GROUP_FROM)
   const groups = new Map(alike.flatMap(group => group.map(item => [item, group])))
   return items.flatMap(item => {
@@ -52,7 +57,7 @@ export function groupAlike<Item extends ChangeItem>(items: readonly Item[]): Ite
 const ELSEWHERE = new Set<string>(['rules', 'includes', 'license', 'serving'])
 
 /** Equal for items that differ alike; `null` for an item that differs in its own way. */
-function likenessOf(item: ChangeItem): string | null {
+function likenessOf(item: ToldItem): string | null {
   if (item.kind === 'manifest' || item.change !== 'changed') return null
   const parts = changedParts(item)
   if (!parts.every(one => one.parts.every(part => ELSEWHERE.has(part)))) return null

@@ -27,7 +27,7 @@ export interface AnswersInContext {
 
 /** A question without an answer. */
 export class UnansweredError extends SentenceError {
-  /** A code of the contract, or `service.unreachable` or `service.not_mountglass`. */
+  /** A code of the contract, or `service.unreachable`, `service.not_mountglass` or `service.local_not_read`. */
   readonly code: string
 
   constructor(code: string, said: Sentence, options?: ErrorOptions) {

@@ -1,10 +1,10 @@
+import type { Both, Sided } from '#core/changes/items.ts'
+import { type ComparedSkill, causesOfSkill, partsOfSkill } from '#core/changes/parts.ts'
+import type { Cause, SkillPart } from '#core/contract/changes.ts'
+import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { DeliveredFile, DeliveredText } from '#core/snapshot/delivered.ts'
 import { compareBytes } from '#core/text.ts'
-import type { PinnedAddress, PinnedFile, PinnedSkill } from './lock-file.ts'
-
-export interface ChangedFile {
-  path: string
-  change: 'added' | 'changed' | 'gone'
-}
+import type { PinnedAddress, PinnedSkill, PinnedText } from './lock-file.ts'
 
 export interface ChangedSkill {
   path: string
@@ -15,7 +15,10 @@ export interface ChangedSkill {
   sha256: { before: string | null; after: string | null }
   /** `absent`: the skill is not there. */
   delivery: { before: Delivery; after: Delivery }
-  files: ChangedFile[]
+  /** Those that changed; none when it was added or is gone. */
+  parts: SkillPart[]
+  /** The files behind them, by part, then path. */
+  causes: Cause[]
 }
 
 type Delivery = 'full' | 'described' | 'incomplete' | 'absent'
@@ -94,31 +97,47 @@ function compareSkills(before: PinnedSkill | undefined, after: PinnedSkill | und
   const path = (after ?? before)?.path ?? ''
   const sha256 = { before: before?.sha256 ?? null, after: after?.sha256 ?? null }
   const delivery = { before: deliveryOf(before), after: deliveryOf(after) }
-  if (!before || !after) return [{ path, change: before ? 'gone' : 'added', sha256, delivery, files: [] }]
-  const files = compareFiles(before, after)
-  if (before.path !== path) return [{ path, movedFrom: before.path, change: 'moved', sha256, delivery, files }]
-  const isSame = sha256.before === sha256.after && delivery.before === delivery.after && files.length === 0
-  return isSame ? [] : [{ path, change: 'changed', sha256, delivery, files }]
+  if (!before || !after) return [{ path, change: before ? 'gone' : 'added', sha256, delivery, parts: [], causes: [] }]
+  const pair = pairOf(before, after)
+  const parts = partsOfSkill(pair)
+  const difference = { sha256, delivery, parts, causes: causesOfSkill(pair, parts) }
+  if (before.path !== path) return [{ path, movedFrom: before.path, change: 'moved', ...difference }]
+  return parts.length === 0 ? [] : [{ path, change: 'changed', ...difference }]
 }
 
 function deliveryOf(skill: PinnedSkill | undefined): Delivery {
   return skill === undefined ? 'absent' : (skill.delivery ?? 'full')
 }
 
-/** The files of a skill that moved are compared by their paths in its folder. A file that is gone has its old path. */
-function compareFiles(before: PinnedSkill, after: PinnedSkill): ChangedFile[] {
-  const earlier = filesByPlace(before)
-  const later = filesByPlace(after)
-  const places = [...new Set([...earlier.keys(), ...later.keys()])].sort(compareBytes)
-  return places.flatMap((place): ChangedFile[] => {
-    const [was, is] = [earlier.get(place), later.get(place)]
-    if (!is) return was ? [{ path: was.path, change: 'gone' }] : []
-    if (!was) return [{ path: is.path, change: 'added' }]
-    return was.sha256 === is.sha256 ? [] : [{ path: is.path, change: 'changed' }]
-  })
+/** Pins as sides of a comparison of commits. */
+function pairOf(before: PinnedSkill, after: PinnedSkill): Both<ComparedSkill> {
+  // A `SKILL.md` that differs below the same text differs in its front matter, perhaps in fields that agents do not read.
+  const isSameText = before.body === after.body
+  return { before: sideOf(before, isSameText), after: sideOf(after, isSameText) }
 }
 
-function filesByPlace({ path, files }: PinnedSkill): Map<string, PinnedFile> {
-  const folder = path.slice(0, path.lastIndexOf('/') + 1)
-  return new Map(files.map(file => [file.path.startsWith(folder) ? file.path.slice(folder.length) : `/${file.path}`, file]))
+function sideOf(skill: PinnedSkill, withFile: boolean): Sided<ComparedSkill> {
+  const { path, delivery, license, rules, body, includes, files } = skill
+  const metadata = withFile ? `${skill.metadata} ${digestOf(skill)}` : skill.metadata
+  const row = { directory: parentOf(path as RepoPath), metadata, license }
+  if (body === null) return { path, row }
+  const full = {
+    complete: delivery === undefined,
+    rules: rules.map(deliveredText),
+    body: deliveredText({ path, sha256: body }),
+    includes: includes.map(deliveredText),
+    declared: [],
+    // A file that is too large has no digest, and differs from every file that has one.
+    files: files.filter(file => file.path !== path).map(({ path, sha256 }) => deliveredFile(path, sha256 ?? '')),
+  }
+  return { path, row: { ...row, full } }
+}
+
+/** Sizes and executable bits are not pinned. */
+function deliveredText({ path, sha256 }: PinnedText): DeliveredText {
+  return [path, sha256, 0]
+}
+
+function deliveredFile(path: string, digest: string): DeliveredFile {
+  return [path, 0, digest, 0]
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { formatAddress, HOST_NAMES, parseAddress } from '#core/address.ts'
-import { Commit, Path, Sha256 } from '#core/contract/shared.ts'
+import { Commit, License, Path, Sha256 } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { escapeHidden } from '#core/hidden-text.ts'
 import { compareBytes } from '#core/text.ts'
@@ -12,7 +12,11 @@ export class LockFileError extends SentenceError {}
 export const LOCK_FILE = 'mountglass.lock.json'
 
 /** Grows when an older Mountglass would misread the file. */
-const VERSION = 1
+const VERSION = 2
+
+/** A text as agents read it. */
+const PinnedText = z.strictObject({ path: Path, sha256: Sha256 })
+export type PinnedText = z.infer<typeof PinnedText>
 
 const PinnedFile = z.strictObject({
   path: Path,
@@ -27,6 +31,15 @@ const PinnedSkill = z.strictObject({
   sha256: Sha256.nullable(),
   /** Why there is no digest. Absent when there is one. */
   delivery: z.enum(['described', 'incomplete']).optional(),
+  /** Of name, description, front matter and translations, which agents read of every skill. */
+  metadata: Sha256,
+  license: License,
+  /** In the order of delivery. */
+  rules: z.array(PinnedText),
+  /** Of the text below the front matter; `null` if the skill is only described. */
+  body: Sha256.nullable(),
+  /** In the order of delivery. */
+  includes: z.array(PinnedText),
   /** The `SKILL.md`, which has the front matter too, and the supporting files. */
   files: z.array(PinnedFile),
 })
@@ -54,6 +67,7 @@ export function parseLockFile(text: string): LockFile {
   const json = parseJson(text)
   const version = z.object({ version: z.int() }).safeParse(json).data?.version
   if (version !== undefined && version > VERSION) throw new LockFileError(sentence('lockNewer', { version, known: VERSION }))
+  if (version !== undefined && version < VERSION) throw new LockFileError(sentence('lockOlder', { version }))
   const parsed = LockFile.safeParse(json)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
@@ -70,7 +84,7 @@ export function parseLockFile(text: string): LockFile {
 }
 
 /**
- * The same content gives the same text: addresses, skills and files by the bytes of their names, a file a line, hidden characters escaped.
+ * The same content gives the same text: addresses, skills and files by the bytes of their names, a file or a text a line, hidden characters escaped.
  */
 export function formatLockFile({ version, addresses }: LockFile): string {
   const ordered = {
@@ -81,19 +95,33 @@ export function formatLockFile({ version, addresses }: LockFile): string {
         address,
         commit,
         ...(partial && { partial }),
-        skills: [...skills].sort(byPath).map(({ path, sha256, delivery, files }) => ({
-          path,
-          sha256,
-          ...(delivery && { delivery }),
-          files: [...files].sort(byPath).map(({ path, sha256 }) => ({ path, sha256 })),
-        })),
+        skills: [...skills].sort(byPath).map(formattedSkill),
       })),
   }
-  return `${escapeHidden(JSON.stringify(ordered, null, 2)).replace(FILE_ON_LINES, '{ $1, $2 }')}\n`
+  return `${escapeHidden(JSON.stringify(ordered, null, 2))
+    .replace(FILE_ON_LINES, '{ $1, $2 }')
+    .replace(LICENSE_ON_LINES, '{ $1, $2, $3 }')}\n`
 }
 
-/** An object of `files`, as `JSON.stringify` writes it. Line breaks inside of texts are escaped there, so none is matched. */
+function formattedSkill({ path, sha256, delivery, metadata, license, rules, body, includes, files }: PinnedSkill): PinnedSkill {
+  const { kind, name, source } = license
+  const texts = (list: readonly PinnedText[]) => list.map(({ path, sha256 }) => ({ path, sha256 }))
+  return {
+    path,
+    sha256,
+    ...(delivery && { delivery }),
+    metadata,
+    license: { kind, name, source },
+    rules: texts(rules),
+    body,
+    includes: texts(includes),
+    files: [...files].sort(byPath).map(({ path, sha256 }) => ({ path, sha256 })),
+  }
+}
+
+// Objects as `JSON.stringify` writes them. Line breaks inside of texts are escaped there, so none is matched.
 const FILE_ON_LINES = /\{\n\s+("path": .*),\n\s+("sha256": .*)\n\s+\}/g
+const LICENSE_ON_LINES = /\{\n\s+("kind": .*),\n\s+("name": .*),\n\s+("source": .*)\n\s+\}/g
 
 function byPath(left: { path: string }, right: { path: string }): number {
   return compareBytes(left.path, right.path)

@@ -1,12 +1,14 @@
+import { hash } from 'node:crypto'
 import { mapFew } from '#core/concurrency/map-few.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
-import type { AnswerOf } from '#core/contract/endpoints.ts'
+import type { AnswerOf, QueryInputOf } from '#core/contract/endpoints.ts'
 import type { Skill } from '#core/contract/skill.ts'
 import { BROWSE_LIMIT } from '#core/limits.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { compareBytes } from '#core/text.ts'
 import { sentence } from '#core/words/sentence.ts'
 import { type Answers, askIndexed, type IndexedMount, UnansweredError, type Waiting } from './answers.ts'
-import type { PinnedAddress, PinnedFile, PinnedSkill } from './lock-file.ts'
+import type { PinnedAddress, PinnedFile, PinnedSkill, PinnedText } from './lock-file.ts'
 
 /** How often reading starts again when a branch moves meanwhile. */
 const ATTEMPTS = 3
@@ -54,23 +56,38 @@ async function listSkills(answers: Answers, mount: IndexedMount): Promise<Listed
 }
 
 async function readFolder(answers: Answers, mount: IndexedMount, path: string): Promise<BrowseEntry[]> {
-  const entries: BrowseEntry[] = []
-  let cursor: string | undefined
-  do {
-    const limit = String(BROWSE_LIMIT.max)
-    const page = atCommit(mount, await answers.get('browse', mount.address, { path, limit, cursor }))
-    entries.push(...page.entries)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-  return entries
+  const pages = await readPages(answers, mount, 'browse', { path, limit: String(BROWSE_LIMIT.max) })
+  return pages.flatMap(page => page.entries)
 }
 
 async function readSkill(answers: Answers, mount: IndexedMount, listed: ListedSkill): Promise<PinnedSkill> {
   const { path } = listed
-  const { skill } = atCommit(mount, await answers.get('skills', mount.address, { path }))
-  if (!skill.serving.full) return { path, sha256: null, delivery: 'described', files: [] }
-  const files = [listed, ...filesOf(skill)].sort((left, right) => compareBytes(left.path, right.path))
-  return { path, sha256: skill.sha256 ?? null, ...(skill.sha256 === undefined && { delivery: 'incomplete' }), files }
+  const pages = (await readPages(answers, mount, 'skills', { path })).map(page => page.skill)
+  const [skill] = pages as [Skill, ...Skill[]]
+  const { name, description, frontMatter, translations, serving } = skill
+  const metadata = digestOf(canonicalJson({ name, description, frontMatter, translations }))
+  const known = { path, metadata, license: serving.license }
+  if (!serving.full) return { ...known, sha256: null, delivery: 'described', rules: [], body: null, includes: [], files: [] }
+  return {
+    ...known,
+    sha256: skill.sha256 ?? null,
+    ...(skill.sha256 === undefined && { delivery: 'incomplete' }),
+    rules: textsOf(pages.flatMap(page => page.ruleChain ?? [])),
+    body: digestOf(pages.map(page => page.body).join('')),
+    includes: textsOf(pages.flatMap(page => page.includes ?? [])),
+    files: [listed, ...filesOf(skill)].sort((left, right) => compareBytes(left.path, right.path)),
+  }
+}
+
+/** Joins the fragments of each file. */
+function textsOf(fragments: readonly { path: string; content: string }[]): PinnedText[] {
+  return [...Map.groupBy(fragments, ({ path }) => path)].map(([path, parts]) => {
+    return { path, sha256: digestOf(parts.map(({ content }) => content).join('')) }
+  })
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text)
 }
 
 function filesOf({ path, files = [], fileDetails = [], oversized = [] }: Skill): PinnedFile[] {
@@ -78,6 +95,37 @@ function filesOf({ path, files = [], fileDetails = [], oversized = [] }: Skill):
   const paths = new Set([...files, ...oversized.map(file => file.path)])
   paths.delete(path)
   return [...paths].map(path => ({ path, sha256: digests.get(path) ?? null }))
+}
+
+/** All pages of an answer. @throws MovedError also when a cursor is refused: it belongs to one commit */
+async function readPages<Name extends 'browse' | 'skills'>(
+  answers: Answers,
+  mount: IndexedMount,
+  name: Name,
+  query: QueryInputOf<Name>,
+): Promise<Ready<AnswerOf<Name>>[]> {
+  const pages: Ready<AnswerOf<Name>>[] = []
+  let cursor: string | undefined
+  do {
+    const page = atCommit(mount, await askPage(answers, mount.address, name, { ...query, cursor }))
+    pages.push(page)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return pages
+}
+
+async function askPage<Name extends 'browse' | 'skills'>(
+  answers: Answers,
+  address: string,
+  name: Name,
+  query: QueryInputOf<Name>,
+): Promise<AnswerOf<Name>> {
+  try {
+    return await answers.get(name, address, query)
+  } catch (error) {
+    const isCursorRefused = query.cursor !== undefined && error instanceof UnansweredError && error.code === 'request.invalid'
+    throw isCursorRefused ? new MovedError() : error
+  }
 }
 
 type Ready<Answer> = Extract<Answer, { status: 'ready' }>

@@ -1,9 +1,11 @@
 import { formatAddress, HOST_NAMES, parseAddress } from '#core/address.ts'
+import { changedParts, groupAlike } from '#core/change-groups.ts'
+import { listOf, partsLine } from '#core/change-words.ts'
 import { printable } from '#core/hidden-text.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { messageIn } from '#core/words/sentence.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
-import { type ChangedFile, type ChangedSkill, isSameAddress } from './compare-pins.ts'
+import { type ChangedSkill, isSameAddress } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -63,63 +65,45 @@ function changesPage(service: string, { address, commit }: Extract<Verdict, { st
 
 const SIGNS = { added: ['green', '+'], changed: ['yellow', '~'], moved: ['yellow', '→'], gone: ['red', '-'] } as const
 
-/** Fewer skills that a rule or an included file changes have a line each. */
-const GROUP_FROM = 4
-/** Skills of a group that are named. */
-const NAMED = 3
-
-/** A rule may change every skill below it: those that it changes, and nothing else does, are one line, in the place of the first. */
+/** A rule may change every skill below it: skills that differ alike are one entry, in the place of the first. */
 function skillLines(skills: readonly ChangedSkill[], written: Written): string[] {
-  const { paint, speech } = written
-  const { verify: say, counts, check } = speech.words
-  const alike = skills.filter(isChangedElsewhere)
-  if (alike.length < GROUP_FROM) return skills.map(skill => skillLine(skill, written))
-  const shown = alike.slice(0, NAMED).map(({ path }) => printable(path))
-  const names = fill(check.andMore, { names: shown.join(', '), n: speech.number(alike.length - NAMED) })
-  const group = `    ${paint('yellow', '~')} ${speech.count(alike.length, counts.skill)}  ${fill(say.theirRules, { names })}`
-  return skills.flatMap(skill => {
-    if (!isChangedElsewhere(skill)) return [skillLine(skill, written)]
-    return skill === alike[0] ? [group] : []
-  })
+  return groupAlike(skills.map(toldSkill)).flatMap(group => groupLines(group, written))
 }
 
-/** Only its rules or included files changed. */
-function isChangedElsewhere({ change, delivery, files }: ChangedSkill): boolean {
-  return change === 'changed' && delivery.before === delivery.after && files.length === 0
+/** A skill as `groupAlike` takes it. */
+function toldSkill(skill: ChangedSkill) {
+  const { before, after } = skill.delivery
+  const opensOrCloses = before !== after && [before, after].includes('described')
+  const facts = { delivery: skill.delivery, ...(opensOrCloses && { serving: after }) }
+  return { ...skill, kind: 'skill' as const, facts }
 }
 
-function skillLine(skill: ChangedSkill, { paint, speech }: Written): string {
+type ToldSkill = ReturnType<typeof toldSkill>
+
+function groupLines(group: readonly ToldSkill[], { paint, speech }: Written): string[] {
+  const [skill] = group as readonly [ToldSkill]
   const [style, sign] = SIGNS[skill.change]
-  const { verify: say } = speech.words
-  const moved = fill(say.movedSkill, { path: printable(skill.movedFrom ?? '') })
-  const what = {
-    added: () => say.added,
-    gone: () => say.removed,
-    changed: () => changesOf(skill, say).join('; '),
-    moved: () => [moved, ...changesOf(skill, say)].join('; '),
-  }[skill.change]()
-  return `    ${paint(style, sign)} ${printable(skill.path)}  ${what}`
-}
-
-function changesOf({ path, sha256, delivery, files }: ChangedSkill, say: Speech['words']['verify']): string[] {
-  const deliveries = `${say.deliveries[delivery.before]} → ${say.deliveries[delivery.after]}`
-  // Of a skill that is described only no file is delivered.
-  if (delivery.before !== delivery.after && Object.values(delivery).includes('described')) return [deliveries]
-  const supporting = files.filter(file => file.path !== path)
-  const isSameText = sha256.before === sha256.after
-  const isSameFile = supporting.length === files.length
+  const isOne = group.length === 1
+  const name = isOne ? printable(skill.path) : speech.count(group.length, speech.words.counts.skill)
+  const paths = group.map(({ path }) => printable(path))
   return [
-    ...(delivery.before === delivery.after ? [] : [deliveries]),
-    ...(isSameFile ? [] : [isSameText ? say.frontMatter : say.own]),
-    ...(isSameFile && !isSameText ? [say.rules] : []),
-    ...(supporting.length === 0 ? [] : [fill(say.files, { names: supporting.map(file => fileWord(path, file)).join(', ') })]),
+    `    ${paint(style, sign)} ${name}  ${whatOf(skill, speech)}`,
+    ...(isOne ? [] : [`        ${paint('dim', listOf(paths, speech))}`]),
   ]
 }
 
-/** The path relative to the folder of the skill, with its sign. */
-function fileWord(skillPath: string, { path, change }: ChangedFile): string {
-  const folder = skillPath.slice(0, skillPath.lastIndexOf('/') + 1)
-  return `${SIGNS[change][1]} ${printable(path.startsWith(folder) ? path.slice(folder.length) : path)}`
+/** What happened to a skill: how it is delivered now, and each part that changed with the files behind it. */
+function whatOf(skill: ToldSkill, speech: Speech): string {
+  const { verify: say } = speech.words
+  const { change, movedFrom, delivery } = skill
+  if (change === 'added') return say.added
+  if (change === 'gone') return say.removed
+  const { before, after } = delivery
+  return [
+    ...(movedFrom === undefined ? [] : [fill(say.movedSkill, { path: printable(movedFrom) })]),
+    ...(before === after ? [] : [`${say.deliveries[before]} → ${say.deliveries[after]}`]),
+    ...changedParts(skill).map(part => partsLine(part, speech)),
+  ].join('; ')
 }
 
 function summary(verdicts: readonly Verdict[], { paint, speech }: Written): string {

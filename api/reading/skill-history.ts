@@ -14,32 +14,39 @@ import { listContent } from '../mount/overview.ts'
 export async function readHistory(mount: ReadyMount, query: HistoryQuery): Promise<SkillHistory> {
   const { snapshot, address } = mount
   if (query.path === undefined) {
-    const history = await tellHistory(mount, address.path, await listedPaths(mount), true)
-    return { ...history, truncated: true }
+    const paths = await listedPaths(mount)
+    return await tellHistory(mount, address.path, { paths, isAll: false, withSubjects: true })
   }
   const path = query.path as RepoPath
   const row = isInside(address.path, path) ? await snapshot.get('contexts', path) : null
   if (row === null) throw new ServiceError('skill.not_found')
-  return await tellHistory(mount, path, pathsOf(path, row), row.full !== undefined)
+  return await tellHistory(mount, path, { paths: pathsOf(path, row), isAll: true, withSubjects: row.full !== undefined })
 }
 
-/** @param withSubjects a commit message may quote a text whose license does not permit a copy */
+interface Told {
+  paths: readonly string[]
+  /** Whether they are all files of the skill or the folder. */
+  isAll: boolean
+  /** A commit message may quote a text whose license does not permit a copy. */
+  withSubjects: boolean
+}
+
 async function tellHistory(
   { host, repository, commit }: ReadyMount,
   path: RepoPath,
-  paths: readonly string[],
-  withSubjects: boolean,
+  { paths, isAll, withSubjects }: Told,
 ): Promise<SkillHistory> {
   const found = host.history
     ? requireValue(await host.history(repository, commit, paths), 'mount.repo_not_found')
     : { commits: [], paths: [], isCut: true }
+  const isOnlyCommit = found.commits.some(one => one.commit === commit && one.parent === null)
   return {
     status: 'ready',
     commit,
     path,
     commits: withSubjects ? found.commits : found.commits.map(one => ({ ...one, subject: null })),
     paths: found.paths,
-    truncated: found.isCut || found.paths.length < paths.length,
+    truncated: !isOnlyCommit && (found.isCut || !isAll || found.paths.length < paths.length),
   }
 }
 

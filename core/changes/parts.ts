@@ -14,8 +14,15 @@ import type { Both, Sided } from './items.ts'
 
 /* Which parts of an item differ, and which files cause it. Pure. */
 
+type DeliveredContent = NonNullable<DeliveredSkill['full']>
+
+/** What of a skill is compared. */
+export interface ComparedSkill extends Pick<DeliveredSkill, 'directory' | 'metadata' | 'license'> {
+  full?: Pick<DeliveredContent, 'rules' | 'body' | 'includes' | 'declared' | 'files' | 'complete'> | undefined
+}
+
 /** The parts of a skill that differ. */
-export function partsOfSkill({ before, after }: Both<DeliveredSkill>): SkillPart[] {
+export function partsOfSkill({ before, after }: Both<ComparedSkill>): SkillPart[] {
   // What did not move is most: nothing needs to be spelled anew.
   const [old, new_] = before.row.directory === after.row.directory ? [AS_IS, AS_IS] : [localTo(before), localTo(after)]
   const [was, is] = [before.row.full, after.row.full]
@@ -53,7 +60,7 @@ export function partsOfManifest({ before, after }: Both<DeliveredManifest>): Man
 }
 
 /** The files that cause the changes of a skill, by part, then path. @param parts those that differ */
-export function causesOfSkill(pair: Both<DeliveredSkill>, parts: readonly SkillPart[]): Cause[] {
+export function causesOfSkill(pair: Both<ComparedSkill>, parts: readonly SkillPart[]): Cause[] {
   return parts.flatMap(part =>
     causesOfPart(pair, part)
       .map(({ path, change }): Cause => ({ part, path, change }))
@@ -63,7 +70,7 @@ export function causesOfSkill(pair: Both<DeliveredSkill>, parts: readonly SkillP
 
 type CauseOfPart = Pick<Cause, 'path' | 'change'>
 
-function causesOfPart(pair: Both<DeliveredSkill>, part: SkillPart): CauseOfPart[] {
+function causesOfPart(pair: Both<ComparedSkill>, part: SkillPart): CauseOfPart[] {
   const { before, after } = pair
   const [was, is] = [before.row.full, after.row.full]
   switch (part) {
@@ -90,7 +97,7 @@ function causesOfPart(pair: Both<DeliveredSkill>, part: SkillPart): CauseOfPart[
 
 /** What was added, removed or differs, of lists whose entries begin with a path. */
 function causesIn<Entry extends readonly [path: string, ...unknown[]]>(
-  { before, after }: Both<DeliveredSkill>,
+  { before, after }: Both<ComparedSkill>,
   left: readonly Entry[],
   right: readonly Entry[],
   isSame: (left: Entry, right: Entry) => boolean,
@@ -106,7 +113,7 @@ function causesIn<Entry extends readonly [path: string, ...unknown[]]>(
   return [...removed, ...others]
 }
 
-function causesOfLicense({ before, after }: Both<DeliveredSkill>): CauseOfPart[] {
+function causesOfLicense({ before, after }: Both<ComparedSkill>): CauseOfPart[] {
   const [was, is] = [before.row.license.source, after.row.license.source]
   const isSame = was !== null && is !== null && localTo(before)(was) === localTo(after)(is)
   if (isSame) return [{ path: is, change: 'changed' }]
@@ -124,7 +131,7 @@ function withoutDuplicates(causes: readonly CauseOfPart[]): CauseOfPart[] {
 /** How a path is compared: below the directory of a skill relative to it, so that a skill that moves keeps what it has. */
 export type LocalPath = (path: string) => string
 
-export function localTo({ row: { directory } }: Sided<DeliveredSkill>): LocalPath {
+export function localTo({ row: { directory } }: Sided<Pick<DeliveredSkill, 'directory'>>): LocalPath {
   const prefix = directory === '' ? '' : `${directory}/`
   return path => (path.startsWith(prefix) ? `\0${path.slice(prefix.length)}` : path)
 }

@@ -8,7 +8,12 @@ import { type Sentence, sentence } from './sentence.ts'
  * @param address `null`: the error says that there is none
  */
 export function saidOfOwnReading(error: ServiceError, address: Address | null): Sentence {
-  if (address?.host !== 'local' || error.code !== 'mount.repo_not_found') return sentence('asTold', { reason: error })
+  if (!isMissingLocal(error, address)) return sentence('asTold', { reason: error })
   const { owner, repository } = address
   return sentence('noLocalRepository', { owner, repository })
+}
+
+/** Whether the error says that there is no such local repository. */
+export function isMissingLocal(error: ServiceError, address: Address | null): address is Address {
+  return address?.host === 'local' && error.code === 'mount.repo_not_found'
 }

@@ -107,6 +107,8 @@ export const PROBLEMS: typeof ENGLISH = {
   lockNotWritten: 'lässt sich nicht schreiben: {reason}',
   lockNewer:
     'hat Version {version}, und dieses Mountglass liest nur bis Version {known}: Verwenden Sie die Version von Mountglass, mit der die Datei geschrieben wurde, oder eine neuere',
+  lockOlder:
+    'hat die Version {version}, die die Teile eines Skills nicht unterscheidet: Entfernen Sie die Datei, und pinnen Sie ihre Adressen neu',
   lockDamaged:
     'ist beschädigt ({reason}): Stellen Sie die Datei aus der Versionsverwaltung wieder her, oder löschen Sie sie und pinnen Sie neu',
   lockTwice: '{address} kommt zweimal vor',
@@ -114,6 +116,8 @@ export const PROBLEMS: typeof ENGLISH = {
   notCanonical: 'ist keine kanonische Adresse',
   indexingFailed: 'die Indexierung ist gescheitert; der Dienst versucht sie nach {retryAt} erneut',
   notIndexedYet: 'der Index ist nach {seconds} Sekunden noch nicht fertig',
+  localNotRead:
+    'dieser Prozess liest das lokale Repository {owner}/{repository} nicht: Setzen Sie MOUNTGLASS_LOCAL_REPOSITORIES auf den Ordner, in dem es liegt',
   branchMoves: 'der Branch hat sich bei jedem Lesen verschoben; versuchen Sie es später erneut',
   skillNotInIndex: 'eine Grenze der Indexierung wurde erreicht, und {path} fehlt im Index',
   skillsNotInIndex: 'eine Grenze der Indexierung wurde erreicht, und {path} und {n} weitere fehlen im Index',

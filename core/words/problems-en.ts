@@ -104,12 +104,15 @@ export const PROBLEMS = {
   lockNotWritten: 'cannot be written: {reason}',
   lockNewer:
     'is of version {version}, and this Mountglass reads up to version {known}: use the version of Mountglass that wrote it, or a newer one',
+  lockOlder: 'is of version {version}, which does not tell the parts of a skill apart: remove it, and pin its addresses again',
   lockDamaged: 'is damaged ({reason}): restore it from version control, or remove it and pin again',
   lockTwice: '{address} is there twice',
   theFile: 'the file',
   notCanonical: 'is not a canonical address',
   indexingFailed: 'indexing failed; the service tries again after {retryAt}',
   notIndexedYet: 'the index is not ready after {seconds} seconds',
+  localNotRead:
+    'this process does not read the local repository {owner}/{repository}: set MOUNTGLASS_LOCAL_REPOSITORIES to the folder that holds it',
   branchMoves: 'the branch moved each time that it was read; try again later',
   skillNotInIndex: 'a limit of indexing was reached, and {path} is not in the index',
   skillsNotInIndex: 'a limit of indexing was reached, and {path} and {n} more are not in the index',

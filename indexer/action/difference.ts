@@ -8,7 +8,7 @@ import { ROOT } from '#core/repo-path.ts'
 import { findBase, findForkPoint } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
 import { type Compared, compareRead, readSide } from '../check/difference.ts'
-import { countOf, countsOf, SIGNS, sharedFacts, tokensOf, whatOf } from '../check/difference-words.ts'
+import { countOf, countsOf, pointsOf, SIGNS, tokensOf, whatOf } from '../check/difference-words.ts'
 import { requireClone } from './checkout.ts'
 import { code, escapeHtml } from './outcome.ts'
 
@@ -71,20 +71,20 @@ const ROWS = 100
 
 /** The summary of the run, in Markdown. */
 export function differenceSummary(compared: Compared, failures: readonly string[]): string {
-  const { from, to, items, truncated } = compared
+  const { from, to, items, errors, truncated } = compared
   const lines = [
     '### What agents read differently',
     '',
     `From ${code(printable(from.ref))} (${code(from.commit.slice(0, 12))}) to ${code(to.commit?.slice(0, 12) ?? '')}: ${countsOf(compared)}.`,
     ...(truncated ? ['', 'A limit was reached: part of the repository is not compared.'] : []),
     ...(failures.length === 0 ? [] : ['', `**Failed on: ${failures.join(', ')}.**`]),
-    ...table(['', 'Look at', 'In'], sharedFacts(items), ({ text, items }) => ['!', escapeHtml(text), pathsCell(items)]),
+    ...table(['', 'Look at', 'In'], pointsOf(compared), ({ text, items }) => ['!', escapeHtml(text), pathsCell(items)]),
     ...table(['', 'What', 'Change', 'Tokens'], groupAlike(items), group => {
       const [item] = group as [ChangeItem, ...ChangeItem[]]
       const paths = group.map(({ path }) => path)
       const what =
         group.length === 1 ? pathsCell(paths) : `<details><summary>${countOf(group)}</summary>${pathsCell(paths)}</details>`
-      return [SIGNS[item.change], what, `${kindOf(item)}${escapeHtml(whatOf(item))}`, tokensOf(group)]
+      return [SIGNS[item.change], what, `${kindOf(item)}${escapeHtml(whatOf(item, errors))}`, tokensOf(group)]
     }),
   ]
   return `${lines.join('\n')}\n`

@@ -50,7 +50,7 @@ async function outcomeOf(inputs: Inputs, workflow: WorkflowRun, env: NodeJS.Proc
 async function reportDifference(inputs: Inputs, event: unknown, env: NodeJS.ProcessEnv): Promise<void> {
   const wanted = parseFailOn(inputs['fail-on'])
   const compared = await compareCheckout(resolve(env.GITHUB_WORKSPACE ?? '.', inputs.checkout), inputs.from, event)
-  const failures = failuresOf(compared.items, wanted)
+  const failures = failuresOf(compared, wanted)
   for (const [name, value] of Object.entries(differenceOutputs(compared))) core.setOutput(name, value)
   core.info(countsOf(compared))
   if (env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(differenceSummary(compared, failures)).write()

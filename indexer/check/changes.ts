@@ -12,7 +12,8 @@ function missingIn(other: Checked, report: Checked): Finding[] {
   return report.findings.filter(finding => !known.has(keyOf(finding)))
 }
 
-function keyOf({ code, path, field, message }: Finding): string {
+/** Equal for the same finding in two states of a folder. */
+export function keyOf({ code, path, field, message }: Pick<Finding, 'code' | 'path' | 'field' | 'message'>): string {
   return JSON.stringify([code, path, field, message.replace(/ on lines? \d.*/, '').replace(COUNT, '#')])
 }
 

@@ -1,9 +1,10 @@
 import { groupAlike } from '#core/change-groups.ts'
+import { listOf } from '#core/change-words.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
-import type { Compared } from './difference.ts'
-import { countOf, countsOf, listOf, type SharedFact, SIGNS, sharedFacts, tokensOf, whatOf } from './difference-words.ts'
+import type { Compared, NewError } from './difference.ts'
+import { countOf, countsOf, pointsOf, type SharedFact, SIGNS, tokensOf, whatOf } from './difference-words.ts'
 import type { FailOn } from './fail-on.ts'
 import { fold, type Paint, type Style } from './fold.ts'
 
@@ -40,20 +41,20 @@ function heading({ from, to, path }: Compared, { paint, speech }: DifferenceOpti
   ]
 }
 
-function facts({ items }: Compared, options: DifferenceOptions): string[] {
+function facts(compared: Compared, options: DifferenceOptions): string[] {
   const { paint, width, speech } = options
   const lines = (fact: SharedFact) => [
     ...fold([{ text: `! ${fact.text}`, style: 'yellow' }], { paint, width, indent: 2 }),
     ...(fact.items.length === 0 ? [] : fold([{ text: namesOf(fact.items, options) }], { paint, width, indent: 6 })),
   ]
-  return list(speech.words.diff.lookAt, sharedFacts(items, speech).map(lines), options)
+  return list(speech.words.diff.lookAt, pointsOf(compared, speech).map(lines), options)
 }
 
-function block({ items }: Compared, kind: ChangeItem['kind'], options: DifferenceOptions): string[] {
+function block({ items, errors }: Compared, kind: ChangeItem['kind'], options: DifferenceOptions): string[] {
   const groups = groupAlike(items.filter(item => item.kind === kind))
   return list(
     options.speech.words.diff.kinds[kind],
-    groups.map(group => groupLines(group, options)),
+    groups.map(group => groupLines(group, errors, options)),
     options,
   )
 }
@@ -68,11 +69,11 @@ function list(title: string, entries: readonly string[][], { paint, speech, all 
 }
 
 /** @param group items that differ alike, or one item */
-function groupLines(group: readonly ChangeItem[], options: DifferenceOptions): string[] {
+function groupLines(group: readonly ChangeItem[], errors: readonly NewError[], options: DifferenceOptions): string[] {
   const { paint, width, speech } = options
   const [item] = group as readonly [ChangeItem]
   const tokens = tokensOf(group, speech)
-  const what = `${whatOf(item, speech)}${tokens === '' ? '' : `; ${tokens}`}`
+  const what = `${whatOf(item, errors, speech)}${tokens === '' ? '' : `; ${tokens}`}`
   const isOne = group.length === 1
   return [
     `  ${paint(STYLES[item.change], SIGNS[item.change])} ${paint('bold', isOne ? printable(item.path) : countOf(group, speech))}`,
@@ -101,8 +102,10 @@ function namesOf(paths: readonly string[], { all, speech }: DifferenceOptions): 
 
 function summary(compared: Compared, { paint, failures, speech }: DifferenceOptions): string[] {
   const say = speech.words.diff
+  const { errors } = compared
   return [
     paint('bold', countsOf(compared, speech)),
+    ...(errors.length === 0 ? [] : [paint('red', `✗ ${speech.count(errors.length, speech.words.counts.newError)}`)]),
     ...(compared.truncated ? [paint('yellow', `! ${say.truncated}`)] : []),
     ...(failures.length === 0 ? [] : [paint('red', `✗ ${fill(say.failedOn, { kinds: failures.join(', ') })}`)]),
   ]

@@ -1,36 +1,43 @@
-import { type ChangedPart, changedParts } from '#core/change-groups.ts'
-import type { ChangeFacts, ChangeItem } from '#core/contract/changes.ts'
+import { changedParts } from '#core/change-groups.ts'
+import { partsLine } from '#core/change-words.ts'
+import type { ChangedSkill, ChangeFacts, ChangeItem } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { printable } from '#core/hidden-text.ts'
+import { isInside, type RepoPath } from '#core/repo-path.ts'
+import { sayIn } from '#core/words/findings.ts'
 import { ENGLISH_SPEECH, fill, type Speech } from '#core/words/speech.ts'
-import type { Compared } from './difference.ts'
+import type { Compared, NewError } from './difference.ts'
 
 /** Each kind of change has a sign, so that nothing is told by color alone. */
 export const SIGNS = { added: '+', removed: '-', changed: '~', moved: '→' } as const
 
-/** What happened to an item, on one line. Items of a group differ alike. */
-export function whatOf(item: ChangeItem, speech: Speech = ENGLISH_SPEECH): string {
+/** What happened to an item, on one line. Items of a group differ alike. @param errors those that are new */
+export function whatOf(item: ChangeItem, errors: readonly NewError[], speech: Speech = ENGLISH_SPEECH): string {
   const { words, count } = speech
   const say = words.diff
   const parts = changedParts(item).map(one => partsLine(one, speech))
+  const closing = item.change === 'removed' ? closingError(item.path, errors) : undefined
   if (item.kind === 'manifest') {
-    const what = item.change === 'changed' ? parts.join(', ') : say.changes[item.change]
-    return fill(say.changesSkills, { what, skills: count(item.skills, words.counts.skill) })
+    const isInvalid = closing?.path === item.path
+    const what = isInvalid ? say.notValid : item.change === 'changed' ? parts.join(', ') : say.changes[item.change]
+    const skills = isInvalid ? closing.skills.length : item.skills
+    return fill(say.changesSkills, { what, skills: count(skills, words.counts.skill) })
   }
-  if (item.change === 'changed') return parts.join('; ')
+  const lacks = item.kind === 'skill' && becameIncomplete(item) ? [say.incomplete] : []
+  if (item.change === 'changed') return [...parts, ...lacks].join('; ')
+  if (closing !== undefined) return fill(say.closedBy, { what: say.changes.removed, path: printable(closing.path) })
   const from = item.movedFrom === undefined ? '' : ` ${fill(say.from, { path: printable(item.movedFrom) })}`
-  return [`${say.changes[item.change]}${from}`, ...parts].join('; ')
+  return [`${say.changes[item.change]}${from}`, ...parts, ...lacks].join('; ')
 }
 
-/** `includes by old.md (removed), new.md (added)`: a file without a word changed. */
-function partsLine({ parts, causes }: ChangedPart, speech: Speech): string {
-  const say = speech.words.diff
-  const names = parts.join(', ')
-  if (causes.length === 0) return names
-  const paths = causes.map(({ path, change }) =>
-    change === 'changed' ? printable(path) : `${printable(path)} (${say.changes[change]})`,
-  )
-  return `${names} ${fill(say.by, { paths: listOf(paths, speech) })}`
+/** The error that closes a folder around the path. */
+function closingError(path: string, errors: readonly NewError[]): NewError | undefined {
+  return errors.find(({ boundary }) => boundary !== undefined && isInside(boundary as RepoPath, path as RepoPath))
+}
+
+/** Whether agents lack something of the skill that they did not lack before. */
+function becameIncomplete({ before, after }: ChangedSkill): boolean {
+  return after?.complete === false && before?.complete !== false
 }
 
 /** Tokens of all items before and after; empty if no side delivers a text. */
@@ -48,6 +55,15 @@ export interface SharedFact {
   text: string
   /** Paths of the items. An item is left out where the text already names a file of it. */
   items: string[]
+}
+
+/** What a reviewer looks at first: new errors, then facts. */
+export function pointsOf({ items, errors }: Pick<Compared, 'items' | 'errors'>, speech: Speech = ENGLISH_SPEECH): SharedFact[] {
+  const told = errors.map(({ path, code, message, skills }) => ({
+    text: fill(speech.words.diff.error, { path: printable(path), message: printable(sayIn(code, message, speech.words)), code }),
+    items: skills.filter(skill => skill !== path),
+  }))
+  return [...told, ...sharedFacts(items, speech)]
 }
 
 /** The facts that a reviewer looks for, each once: kind by kind, in the order of the items. */
@@ -113,13 +129,4 @@ export function countsOf({ counts }: Pick<Compared, 'counts'>, { words, number, 
 
 function spellValue(value: FrontMatterValue): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value))
-}
-
-/** Names of a list that are told; the rest is counted. */
-const NAMED = 3
-
-/** `a, b, c and 5 more` */
-export function listOf(names: readonly string[], { words }: Speech): string {
-  const shown = names.slice(0, NAMED).join(', ')
-  return names.length > NAMED ? fill(words.check.andMore, { names: shown, n: names.length - NAMED }) : shown
 }

@@ -6,8 +6,18 @@ import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
 import { readTree } from '../pipeline/read-tree.ts'
+import { keyOf } from './changes.ts'
 import { type KeptSide, keptSideOf } from './kept-side.ts'
-import { createKeptSnapshot } from './kept-snapshot.ts'
+import { createKeptSnapshot, type KeptSnapshot } from './kept-snapshot.ts'
+import { concerning } from './report.ts'
+
+/** A new error: the old side does not have it. */
+const NewError = z.object({
+  ...Diagnostic.shape,
+  /** The skills that it keeps from agents, in full or in part. */
+  skills: z.array(Path),
+})
+export type NewError = z.infer<typeof NewError>
 
 const Compared = z.object({
   format: z.literal(1),
@@ -20,6 +30,7 @@ const Compared = z.object({
   counts: z.object({ skills: ChangeCount, documents: ChangeCount, manifests: ChangeCount }),
   /** As `GET /api/v1/changes` lists them. */
   items: z.array(ChangeItem),
+  errors: z.array(NewError),
   /** Of the new side. */
   diagnostics: z.array(Diagnostic),
   /** A limit was reached on one of the sides: part of it is not compared. */
@@ -36,6 +47,8 @@ export type DiffReport = z.infer<typeof DiffReport>
 /** What agents receive from one state of a repository. */
 export interface ReadSide extends KeptSide {
   diagnostics: Diagnostic[]
+  /** Those that concern the folder, each with the listed skills that lack something because of it. */
+  errors: NewError[]
   truncated: boolean
 }
 
@@ -51,7 +64,20 @@ export async function readSide(
 ): Promise<ReadSide> {
   const snapshot = await indexRepository(createKeptSnapshot(), await readTree(reader), repository, {})
   const diagnostics = snapshot.root.diagnostics.filter(({ path }) => isInside(folder, path as RepoPath))
-  return { ...keptSideOf(snapshot, folder), diagnostics, truncated: snapshot.truncated }
+  const side = keptSideOf(snapshot, folder)
+  return { ...side, diagnostics, errors: errorsOf(snapshot, folder, side), truncated: snapshot.truncated }
+}
+
+function errorsOf(snapshot: KeptSnapshot, folder: RepoPath, { items }: KeptSide): NewError[] {
+  const isConcerned = concerning(folder)
+  const told = [...items.skills.keys()].flatMap(path => {
+    const diagnostics = snapshot.rows('contexts').get(path)?.diagnostics ?? []
+    return [...new Set(diagnostics.map(keyOf))].map(key => ({ key, path }))
+  })
+  const skillsByError = Map.groupBy(told, ({ key }) => key)
+  return [...snapshot.rows('diagnostics').values()]
+    .filter(({ severity, path }) => severity === 'error' && isConcerned(path as RepoPath))
+    .map(diagnostic => ({ ...diagnostic, skills: (skillsByError.get(keyOf(diagnostic)) ?? []).map(one => one.path) }))
 }
 
 /** Compares two sides. */
@@ -61,6 +87,15 @@ export async function compareRead(
   subject: Pick<Compared, 'from' | 'to' | 'path'>,
 ): Promise<Compared> {
   const { items, counts } = await compareSides(before, after)
+  const known = new Set(before.errors.map(keyOf))
+  const errors = after.errors.filter(error => !known.has(keyOf(error))).map(error => withClosed(error, before))
   const truncated = before.truncated || after.truncated
-  return { format: 1, status: 'compared', ...subject, counts, items, diagnostics: after.diagnostics, truncated }
+  return { format: 1, status: 'compared', ...subject, counts, items, errors, diagnostics: after.diagnostics, truncated }
+}
+
+/** A folder that an error closes has no skills any more: they are those of the old side. */
+function withClosed(error: NewError, { items }: ReadSide): NewError {
+  const { boundary } = error
+  if (boundary === undefined) return error
+  return { ...error, skills: [...items.skills.keys()].filter(path => isInside(boundary as RepoPath, path as RepoPath)) }
 }

@@ -1,5 +1,6 @@
 import { type ChangeItem, SKILL_PARTS } from '#core/contract/changes.ts'
 import { SentenceError, sentence } from '#core/words/sentence.ts'
+import type { Compared } from './difference.ts'
 
 /** Kinds of differences that a caller can fail on. */
 export const FAIL_ON = [
@@ -7,6 +8,7 @@ export const FAIL_ON = [
   'added',
   'removed',
   'moved',
+  'errors',
   'hidden-text',
   'hosts',
   'executables',
@@ -31,9 +33,11 @@ export function parseFailOn(text: string): FailOn[] {
   })
 }
 
-/** Those of the `wanted` kinds that at least one item has, in the order of `wanted`. */
-export function failuresOf(items: readonly ChangeItem[], wanted: readonly FailOn[]): FailOn[] {
-  return wanted.filter(kind => items.some(item => isKind(item, kind)))
+/** Those of the `wanted` kinds that at least one item has, in the order of `wanted`; `errors`: that are new. */
+export function failuresOf({ items, errors }: Pick<Compared, 'items' | 'errors'>, wanted: readonly FailOn[]): FailOn[] {
+  const isFound = (kind: FailOn) =>
+    (errors.length > 0 && (kind === 'errors' || kind === 'any')) || items.some(item => isKind(item, kind))
+  return wanted.filter(isFound)
 }
 
 /** A manifest counts by the skills that it changes, which are items of their own. */
@@ -46,6 +50,8 @@ function isKind(item: ChangeItem, kind: FailOn): boolean {
     case 'removed':
     case 'moved':
       return change === kind
+    case 'errors':
+      return false
     case 'hidden-text':
       return facts.hiddenCharacters !== undefined
     case 'hosts':

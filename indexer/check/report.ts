@@ -39,6 +39,7 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject): Chec
     visibility,
     tokenizer: TOKENIZER,
     delivered,
+    excluded: excludedIn(snapshot, subject),
     manifest: (row?.manifest === undefined ? undefined : snapshot.rows('manifests').get(row.manifest)) ?? null,
     license: row?.license ?? { kind: 'none', name: null, source: null },
     counts: row === undefined ? { skills: 0, documents: 0 } : countsInMount(folder, row),
@@ -76,6 +77,16 @@ function deliveredOf(snapshot: KeptSnapshot, folder: RepoPath, known: boolean): 
   }
   const isEmpty = folder === '' && snapshot.rows('folders').size === 1 && snapshot.rows('entries').size === 0
   return known && !isEmpty ? 'open' : 'empty'
+}
+
+function excludedIn(snapshot: KeptSnapshot, { folder, skillPaths }: CheckSubject): Checked['excluded'] {
+  const excluded = inFolder(snapshot.rows('withheld'), folder).filter(([, { reason }]) => reason === 'excluded')
+  const skills = new Map(excluded.map(([path]) => [path, 0]))
+  for (const skill of skillPaths) {
+    const around = [...ancestorsOf(skill as RepoPath), skill].find(path => skills.has(path))
+    if (around !== undefined) skills.set(around, (skills.get(around) ?? 0) + 1)
+  }
+  return [...skills].map(([path, count]) => ({ path, skills: count }))
 }
 
 function reportSkill(snapshot: KeptSnapshot, path: RepoPath, context: ContextRow, { folder }: CheckSubject): SkillReport {
@@ -203,7 +214,7 @@ function commonFolder(left: RepoPath, right: RepoPath): RepoPath {
 }
 
 /** Selects paths that concern a folder: everything inside, the manifests above, and the root for findings about the whole tree. */
-function concerning(folder: RepoPath): (path: RepoPath) => boolean {
+export function concerning(folder: RepoPath): (path: RepoPath) => boolean {
   const above = new Set<string>(ancestorsOf(folder).map(ancestor => joinPath(ancestor, MANIFEST_FILE)))
   return path => path === '' || above.has(path) || isInside(folder, path)
 }

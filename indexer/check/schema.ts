@@ -85,6 +85,8 @@ const Checked = z.object({
   tokenizer: z.string(),
   /** `open`, or why readers of the folder receive nothing. */
   delivered: z.enum(['open', 'excluded', 'closed', 'empty']),
+  /** Files and folders that manifests exclude, the topmost of each branch, by path; and how many skills lie there. */
+  excluded: z.array(z.object({ path: Path, skills: Count })),
   /** The nearest manifest at or above the folder. */
   manifest: ManifestMetadata.nullable(),
   license: License,

@@ -21,6 +21,7 @@ export function formatReport(report: Checked, options: TerminalOptions): string 
   const blocks = [
     heading(report, options),
     skillsBlock(report, options),
+    excludedBlock(report, options),
     ...findingsBlocks(report, options),
     changesBlock(report, options),
     summary(report, options),
@@ -53,7 +54,7 @@ function heading({ folder, source, visibility, delivered }: Checked, options: Te
 }
 
 /** Lengths of printed lists without `--all`. */
-const SHOWN = { error: 100, warning: 40, info: 15, change: 20, skill: 40, path: 6 } as const
+const SHOWN = { error: 100, warning: 40, info: 15, change: 20, skill: 40, excluded: 10, path: 6 } as const
 
 const SIGNS = { error: '✗', warning: '!', info: '·' } as const
 const COLORS = { error: 'red', warning: 'yellow', info: 'cyan' } as const
@@ -178,6 +179,18 @@ function tableOf(rows: readonly string[][]): { path: string; rest: string; line:
     const first = padded(path, widths[0] ?? 0)
     return { path: first, rest, line: `  ${first}${rest}`.trimEnd() }
   })
+}
+
+function excludedBlock({ excluded }: Checked, options: TerminalOptions): string[] {
+  if (excluded.length === 0) return []
+  const { words, count } = options.speech
+  const shown = options.all ? excluded : excluded.slice(0, SHOWN.excluded)
+  const lines = shown.flatMap(({ path, skills }) => {
+    const inside = skills === 0 ? [] : [{ text: `(${count(skills, words.counts.skill)})` }]
+    return fold([{ text: printable(path) }, ...inside], { ...options, indent: 2 })
+  })
+  const title = count(excluded.length, words.counts.excluded)
+  return [options.paint('bold', title), ...lines, ...more(excluded.length - shown.length, options)]
 }
 
 function urgency({ delivery }: SkillReport): number {

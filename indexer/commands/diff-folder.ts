@@ -40,7 +40,7 @@ export async function diffFolder(folder: string, options: DiffOptions): Promise<
   try {
     const wanted = wantedOf(options)
     const report = await readDifference(folder, options)
-    const failures = report.status === 'compared' ? failuresOf(report.items, wanted) : []
+    const failures = report.status === 'compared' ? failuresOf(report, wanted) : []
     const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
     if (options.json) process.stdout.write(formatJson(report, 2))
     else if (report.status === 'failed') process.stdout.write(formatFailure(report.errorCode, report.message, { paint, width }))

@@ -1,4 +1,6 @@
 import type { FrontMatterValue } from '#core/contract/skill.ts'
+import type { REASONS } from '#core/words/findings-en.ts'
+import { fill } from '../words/ui.ts'
 
 /** A front-matter field on one line: words, `one, two` of a list, `key: words, …` of a map. */
 export function formatField(value: FrontMatterValue): string {
@@ -24,6 +26,21 @@ const START_CHARACTERS = 110
 export function lineOf(message: string): number | null {
   const line = /\blines? (\d{1,7})\b/.exec(message)?.[1]
   return line === undefined || Number(line) === 0 ? null : Number(line)
+}
+
+/**
+ * The words of a finding around those that name its first line; `null` when it names none.
+ *
+ * @param message in English
+ * @param said the message in the language of `reasons`
+ */
+export function aroundLine(message: string, said: string, reasons: Pick<typeof REASONS, 'line' | 'lines'>) {
+  const line = lineOf(message)
+  if (line === null) return null
+  const place = [fill(reasons.line, { n: line }), fill(reasons.lines, { list: line })].find(words => said.includes(words))
+  if (place === undefined) return null
+  const at = said.lastIndexOf(place)
+  return { line, before: said.slice(0, at), place, after: said.slice(at + place.length) }
 }
 
 /** The value for an attribute `lang`, or none: a repository can declare any text as its language. */

@@ -108,6 +108,15 @@ test('a folder tells the commits of what it lists, without what is withheld or o
   expect(await told('/local/acme/bare')).toEqual({ path: '', paths: [], truncated: true, subjects: [] })
 })
 
+test('where the history begins with the commit of the address, no commit can be missing', async () => {
+  const address = `/local/acme/tools@${made[0]}`
+  await app.open(address)
+  for (const query of [{}, { path: 'a/SKILL.md' }]) {
+    const { commits, truncated } = (await app.ask('history', address, query)) as SkillHistory
+    expect([commits.map(({ commit }) => commit), truncated]).toEqual([[made[0]], false])
+  }
+})
+
 test('a folder whose manifest excludes itself does not tell of it', async () => {
   await app.open('/local/acme/shy')
   const { paths, commits } = (await app.ask('history', '/local/acme/shy', {})) as SkillHistory

@@ -63,6 +63,23 @@ test('the step fails on the differences that it is told', async () => {
   expect(passing.code).toBe(0)
 })
 
+test('a manifest that is not valid any more is in the summary, and fails the step on request', async () => {
+  const event = eventOf(await branchWithEdits())
+  await write({ 'SKILLSET.md': '---\nname: [all\n---\nBe brief.\n' })
+  git('commit', '-qam', 'broken')
+  const { code, summary } = await action.run({
+    inputs: { mode: 'diff', 'fail-on': 'errors' },
+    env: {},
+    event,
+    workspace: root,
+  })
+  expect(code).toBe(1)
+  expect(summary).toMatch(
+    /\| ! \| SKILLSET\.md: yaml: .*manifest\.unreadable&#93; \| <code>a\/SKILL\.md<\/code><br><code>b\/SKILL\.md<\/code> \|/,
+  )
+  expect(summary).toContain('removed: SKILLSET.md is not valid any more')
+})
+
 test('a clone without history says how to get it, and a folder that is none what to do', async () => {
   await branchWithEdits()
   const shallow = await action.run({ inputs: { mode: 'diff' }, env: {}, event: eventOf('a'.repeat(40)), workspace: root })

@@ -53,6 +53,7 @@ test('of a folder of a work tree the rules, exclusions and licenses above it hol
   expect(skill.delivery.rules.map(piece => piece.path)).toEqual(['SKILLSET.md', 'skills/SKILLSET.md'])
   expect(skill.delivery.includes.map(piece => piece.path)).toEqual(['shared.md'])
   expect(skill.delivery.outside).toEqual(['shared.md'])
+  expect(report.excluded).toEqual([{ path: 'skills/drafts', skills: 1 }])
   expect(report.findings).toMatchObject([{ code: 'reference.outside', severity: 'warning', path: 'skills/a/SKILL.md' }])
 })
 

@@ -77,6 +77,41 @@ test('a rule above many skills is told once, and a fact of it once, before what 
   expect((await run(root, '--all')).stdout).toContain('e/SKILL.md, f/SKILL.md\n')
 })
 
+test('a manifest that is not valid any more is told as such, with the skills that its folder loses', async () => {
+  await write({ 'SKILLSET.md': '---\nname: [all\n---\nBe brief.\n' })
+  const { status, stdout } = await run(root)
+  expect(status).toBe(0)
+  expect(stdout).toMatch(/! SKILLSET\.md: yaml: [^[]*\[manifest\.unreadable\]\n +a\/SKILL\.md, b\/SKILL\.md\n/)
+  expect(stdout).toMatch(/- SKILLSET\.md\n +not valid any more, so its folder is closed; changes 2 skills;/)
+  expect(stdout).toMatch(/- a\/SKILL\.md\n +removed: SKILLSET\.md is not valid any more, which closes its\s+folder;/)
+  expect(stdout).toContain('✗ 1 new error')
+  const { errors } = await compared()
+  expect(errors).toMatchObject([{ code: 'manifest.unreadable', path: 'SKILLSET.md', skills: ['a/SKILL.md', 'b/SKILL.md'] }])
+  expect((await run(root, '--fail-on', 'hidden-text,errors')).status).toBe(1)
+  expect((await run(root, '--fail-on', 'any')).status).toBe(1)
+  // A folder below it loses as much.
+  expect((await run(join(root, 'a'))).stdout).toContain('! SKILLSET.md: yaml: ')
+  // What both sides have is not new.
+  git('commit', '-qam', 'broken')
+  expect((await compared('--from', 'HEAD')).errors).toEqual([])
+})
+
+test('a skill that lacks required content now is said to, with the reason', async () => {
+  const include = '---\nname: all\nlicense: MIT\ninclude: [docs/guide.md]\n---\nBe brief.\n'
+  await write({ 'SKILLSET.md': include })
+  git('commit', '-qam', 'include')
+  await rm(join(root, 'docs'), { recursive: true })
+  const { stdout } = await run(root, '--from', 'HEAD')
+  expect(stdout).toMatch(/! SKILLSET\.md: no regular file docs\/guide\.md\s+\[include\.missing\]\n +a\/SKILL\.md, b\/SKILL\.md\n/)
+  expect(stdout).toMatch(
+    /~ a\/SKILL\.md\n +includes by docs\/guide\.md \(removed\); serving; incomplete now: required\s+content is missing;/,
+  )
+  expect((await run(root, '--from', 'HEAD', '--fail-on', 'errors')).status).toBe(1)
+  git('commit', '-qam', 'missing')
+  await write({ 'docs/guide.md': '# Guide\n\nText.\n' })
+  expect((await run(root, '--from', 'HEAD', '--fail-on', 'errors')).stdout).not.toContain('incomplete')
+})
+
 test('a skill that moves is one item', async () => {
   await write({ 'c/a/SKILL.md': SKILL('a', 'One line.\nAnother line.\nA third line.\n') })
   await rm(join(root, 'a'), { recursive: true })

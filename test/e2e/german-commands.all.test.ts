@@ -115,7 +115,7 @@ test('pin and verify report in German, and their documents stay English', async 
   )
   const elsewhere = { MOUNTGLASS_LOCAL_REPOSITORIES: folder }
   expect((await run(['verify'], elsewhere)).stdout).toBe(
-    '- /local/acme/tools  weg: das Repository /local/acme/tools gibt es nicht; prüfen Sie MOUNTGLASS_LOCAL_REPOSITORIES [mount.repo_not_found]\n\n1 Adresse: 1 weg\nübernehmen mit: mountglass verify --update\n',
+    '- /local/acme/tools  weg: das Repository /local/acme/tools gibt es nicht; prüfen Sie MOUNTGLASS_LOCAL_REPOSITORIES [mount.repo_not_found]\n\n1 Adresse: 1 weg\n',
   )
   expect(JSON.parse((await run(['verify', '--json'], elsewhere)).stdout).addresses[0].error).toEqual({
     code: 'mount.repo_not_found',

@@ -231,3 +231,19 @@ test('a finding that names a line leads to it, in the source of its file', async
     `${PAGE}?view=file&path=shared/a.md&look=exact#L2`,
   ])
 })
+
+test.each([
+  ['en', 'a quote is not closed on line 3', 'line 3', 'lines 12'],
+  ['de', 'in Zeile 3 ist ein Anführungszeichen nicht geschlossen', 'Zeile 3', 'den Zeilen 12'],
+])('a warning says its line once, as the link to it (%s)', async (language, sentence, line, lines) => {
+  const warnings = [
+    { code: 'front_matter.invalid', message: 'the front matter is not a YAML mapping: a quote is not closed on line 3' },
+    { code: 'text.html_comment', message: 'HTML comments, which a rendered page hides, on lines 12, 40' },
+  ]
+  const { get } = await open({ skills: () => skillPage({ warnings }) })
+  const { html } = await get(SKILL, 'GET', { 'accept-language': language })
+  const linkTexts = [...html.matchAll(/<a href="[^"]*#L\d+">([\s\S]*?)<\/a>/g)].map(([, text = '']) => textOf(text))
+  expect(linkTexts).toEqual([line, lines])
+  expect(textOf(html)).toContain(sentence)
+  expect(textOf(html).split(line)).toHaveLength(2)
+})

@@ -125,7 +125,7 @@ test('what changed is said in the language of the terminal, with the names of pa
   const none = { added: 0, removed: 0, changed: 0, moved: 0 }
   const counts = { manifests: none, skills: { ...none, changed: 2, added: 1 }, documents: { ...none, removed: 1 } }
   const said = (speech: typeof ENGLISH_SPEECH) => [
-    whatOf(item, speech),
+    whatOf(item, [], speech),
     tokensOf([item], speech),
     ...sharedFacts([item], speech).map(({ text }) => text),
     countsOf({ counts }, speech),

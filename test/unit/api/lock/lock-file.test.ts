@@ -11,6 +11,12 @@ const Name = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1 }),
   fc.constantFrom('__proto__', '"path": "x",\n', '\u202e', '{ "sha256" }'),
 )
+const Texts = fc.uniqueArray(fc.record({ path: Name, sha256: Digest }), { selector: text => text.path, maxLength: 2 })
+const License = fc.record({
+  kind: fc.constantFrom('open' as const, 'none' as const),
+  name: fc.option(Name),
+  source: fc.option(Name),
+})
 const Files = fc.uniqueArray(fc.record({ path: Name, sha256: fc.option(Digest) }), { selector: file => file.path, maxLength: 3 })
 const Skills = fc.uniqueArray(
   fc.record(
@@ -18,14 +24,19 @@ const Skills = fc.uniqueArray(
       path: Name,
       sha256: fc.option(Digest),
       delivery: fc.constantFrom('described' as const, 'incomplete' as const),
+      metadata: Digest,
+      license: License,
+      rules: Texts,
+      body: fc.option(Digest),
+      includes: Texts,
       files: Files,
     },
-    { requiredKeys: ['path', 'sha256', 'files'] },
+    { requiredKeys: ['path', 'sha256', 'metadata', 'license', 'rules', 'body', 'includes', 'files'] },
   ),
   { selector: skill => skill.path, maxLength: 3 },
 )
 const Lock: fc.Arbitrary<LockFile> = fc.record({
-  version: fc.constant(1 as const),
+  version: fc.constant(2 as const),
   addresses: fc.uniqueArray(
     fc.record(
       {
@@ -74,11 +85,15 @@ test('a file is one line, and a character that nobody sees is spelled out', () =
     { path: 'a/SKILL.md', sha256: DIGEST },
     { path: 'a/\u202etxt.exe', sha256: null },
   ]
-  const skills = [{ path: 'a/SKILL.md', sha256: DIGEST, files }]
-  const text = formatLockFile({ version: 1, addresses: [{ address: '/gh/acme/tools', commit: COMMIT, skills }] })
+  const license = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+  const rules = [{ path: 'SKILLSET.md', sha256: DIGEST }]
+  const skills = [{ path: 'a/SKILL.md', sha256: DIGEST, metadata: DIGEST, license, rules, body: DIGEST, includes: [], files }]
+  const text = formatLockFile({ version: 2, addresses: [{ address: '/gh/acme/tools', commit: COMMIT, skills }] })
   expect(text).toContain(`            { "path": "a/SKILL.md", "sha256": "${DIGEST}" },\n`)
   expect(text).toContain('{ "path": "a/\\u202etxt.exe", "sha256": null }')
-  expect(text).toContain(`          "sha256": "${DIGEST}",\n          "files": [`)
+  expect(text).toContain(`            { "path": "SKILLSET.md", "sha256": "${DIGEST}" }\n`)
+  expect(text).toContain('          "license": { "kind": "open", "name": "MIT", "source": "LICENSE" },\n')
+  expect(text).toContain(`          "sha256": "${DIGEST}",\n          "metadata": "${DIGEST}",`)
 })
 
 describe('a lock file is refused', () => {
@@ -87,15 +102,16 @@ describe('a lock file is refused', () => {
     ['that is cut off', '{"version":1,"addresses":[', /is damaged \(.*restore it from version control/],
     ['that is something else', '[]', /is damaged/],
     ['without a version', '{"addresses":[]}', /is damaged \(version: /],
-    ['of a newer version', '{"version":2,"pins":{}}', /is of version 2, .* reads up to version 1: use the version of Mountglass/],
-    ['with a short commit', JSON.stringify({ version: 1, addresses: [{ ...pin, commit: 'abc' }] }), /addresses\.0\.commit/],
+    ['of an older version', '{"version":1,"addresses":[]}', /is of version 1, .*: remove it, and pin its addresses again/],
+    ['of a newer version', '{"version":3,"pins":{}}', /is of version 3, .* reads up to version 2: use the version of Mountglass/],
+    ['with a short commit', JSON.stringify({ version: 2, addresses: [{ ...pin, commit: 'abc' }] }), /addresses\.0\.commit/],
     [
       'with a mistyped address',
-      JSON.stringify({ version: 1, addresses: [{ ...pin, address: 'gh/acme' }] }),
+      JSON.stringify({ version: 2, addresses: [{ ...pin, address: 'gh/acme' }] }),
       /not a canonical address/,
     ],
-    ['with an address that is there twice', JSON.stringify({ version: 1, addresses: [pin, pin] }), /acme\/tools is there twice/],
-    ['with a key that it does not know', JSON.stringify({ version: 1, addresses: [], more: 1 }), /is damaged/],
+    ['with an address that is there twice', JSON.stringify({ version: 2, addresses: [pin, pin] }), /acme\/tools is there twice/],
+    ['with a key that it does not know', JSON.stringify({ version: 2, addresses: [], more: 1 }), /is damaged/],
   ])('%s', (_what, text, says) => {
     expect(() => parseLockFile(text)).toThrow(LockFileError)
     expect(() => parseLockFile(text)).toThrow(says)

@@ -6,11 +6,24 @@ import { ENGLISH_SPEECH } from '#core/words/speech.ts'
 
 const commit = (digit: string) => digit.repeat(40)
 const digest = (digit: string) => digit.repeat(64)
-const skill = (path: string, context: string, files: Record<string, string> = {}): PinnedSkill => ({
+const texts = (digests: Record<string, string>) =>
+  Object.entries(digests).map(([path, digit]) => ({ path, sha256: digest(digit) }))
+const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+const skill = (path: string, body: string, files: Record<string, string> = {}): PinnedSkill => ({
   path,
-  sha256: digest(context),
-  files: Object.entries({ [path]: context, ...files }).map(([path, digit]) => ({ path, sha256: digest(digit) })),
+  sha256: digest(body),
+  metadata: digest('9'),
+  license: MIT,
+  rules: texts({ 'SKILLSET.md': '7' }),
+  body: digest(body),
+  includes: texts({ 'shared.md': '8' }),
+  files: texts({ [path]: body, ...files }),
 })
+/** Of which name and description alone are delivered. */
+const described = (path: string, metadata: string, license: PinnedSkill['license']): PinnedSkill => {
+  const texts = { rules: [], body: null, includes: [], files: [] }
+  return { path, sha256: null, delivery: 'described', metadata: digest(metadata), license, ...texts }
+}
 const pin = (skills: PinnedSkill[], more: Partial<PinnedAddress> = {}): PinnedAddress => ({
   address: '/gh/acme/tools@main',
   commit: commit('1'),
@@ -42,27 +55,63 @@ test('a commit that moved is a difference, or none on request if no skill change
 
 describe('a line says of a skill', () => {
   test.each<[string, PinnedSkill[], PinnedSkill[], string]>([
-    ['that rules or includes changed', [A], [{ ...A, sha256: digest('3') }], '~ a/SKILL.md  its rules or included files'],
+    ['that a rule changed', [A], [{ ...A, rules: texts({ 'SKILLSET.md': '3' }) }], '~ a/SKILL.md  rules by SKILLSET.md'],
     [
       'that its own text changed',
       [A],
-      [{ ...skill('a/SKILL.md', '3', { 'a/x.py': '2' }), sha256: digest('4') }],
-      '~ a/SKILL.md  the SKILL.md itself',
+      [{ ...skill('a/SKILL.md', '3', { 'a/x.py': '2' }), metadata: digest('4') }],
+      '~ a/SKILL.md  body, metadata',
     ],
     [
-      'that only its front matter changed',
+      'every part that changed, each with the files behind it',
+      [A],
+      [
+        {
+          ...skill('a/SKILL.md', '3', { 'a/x.py': '5' }),
+          rules: texts({ 'SKILLSET.md': '6', 'a/SKILLSET.md': '1' }),
+          includes: texts({ 'other.md': '8' }),
+          license: { ...MIT, source: 'package.json' },
+        },
+      ],
+      '~ a/SKILL.md  rules by SKILLSET.md, a/SKILLSET.md (added); body; includes by other.md (added), shared.md (removed); files by a/x.py; license by LICENSE (removed), package.json (added)',
+    ],
+    [
+      'that its front matter changed where agents do not read it',
       [A],
       [skill('a/SKILL.md', '1', { 'a/x.py': '2', 'a/SKILL.md': '4' })],
-      '~ a/SKILL.md  its front matter',
+      '~ a/SKILL.md  metadata',
     ],
-    ['which files changed', [A], [skill('a/SKILL.md', '1', { 'a/y.py': '2' })], '~ a/SKILL.md  files: - x.py, + y.py'],
+    [
+      'which files changed',
+      [A],
+      [skill('a/SKILL.md', '1', { 'a/y.py': '2' })],
+      '~ a/SKILL.md  files by a/x.py (removed), a/y.py (added)',
+    ],
+    [
+      'that a file became too large',
+      [A],
+      [{ ...A, files: [...texts({ 'a/SKILL.md': '1' }), { path: 'a/x.py', sha256: null }] }],
+      '~ a/SKILL.md  files by a/x.py',
+    ],
+    [
+      'that something is missing now',
+      [A],
+      [{ ...A, sha256: null, delivery: 'incomplete', includes: [] }],
+      '~ a/SKILL.md  in full → incomplete; includes by shared.md (removed); serving',
+    ],
     ['that it is gone', [A], [], '- a/SKILL.md  gone'],
     ['that it is new', [], [A], '+ a/SKILL.md  new'],
     [
       'that it is described only now',
       [A],
-      [{ path: A.path, sha256: null, delivery: 'described', files: [{ path: A.path, sha256: null }] }],
-      '~ a/SKILL.md  in full → described only',
+      [described(A.path, '9', { kind: 'none', name: null, source: null })],
+      '~ a/SKILL.md  in full → described only; license, serving by LICENSE (removed)',
+    ],
+    [
+      'that another description is delivered, where nothing else is',
+      [described(A.path, '1', MIT)],
+      [described(A.path, '2', MIT)],
+      '~ a/SKILL.md  metadata',
     ],
   ])('%s', (_what, before, after, line) => {
     expect(linesOf(pin(before), pin(after)).map(one => one.trim())).toContain(line)
@@ -71,16 +120,17 @@ describe('a line says of a skill', () => {
 
 test('a skill with the same SKILL.md elsewhere has moved, with its files', () => {
   const before = skill('a/SKILL.md', '1', { 'a/x.py': '2', 'a/y.py': '3' })
-  const after = { ...skill('b/c/SKILL.md', '1', { 'b/c/x.py': '2', 'b/c/y.py': '4' }), sha256: digest('5') }
+  const after = {
+    ...skill('b/c/SKILL.md', '1', { 'b/c/x.py': '2', 'b/c/y.py': '4' }),
+    rules: texts({ 'SKILLSET.md': '5' }),
+  }
   const verdict = judge(pin([before]), { pin: pin([after]) })
   expect(verdict).toMatchObject({
-    skills: [
-      { path: 'b/c/SKILL.md', movedFrom: 'a/SKILL.md', change: 'moved', files: [{ path: 'b/c/y.py', change: 'changed' }] },
-    ],
+    skills: [{ path: 'b/c/SKILL.md', movedFrom: 'a/SKILL.md', change: 'moved', parts: ['rules', 'files'] }],
   })
   expect(exitCodeOf([verdict], true)).toBe(1)
   expect(linesOf(pin([before]), pin([after])).map(one => one.trim())).toContain(
-    '→ b/c/SKILL.md  moved from a/SKILL.md; its rules or included files; files: ~ y.py',
+    '→ b/c/SKILL.md  moved from a/SKILL.md; rules by SKILLSET.md; files by b/c/y.py',
   )
   // Each old place is left once.
   const copies = judge(pin([before]), { pin: pin([after, skill('d/SKILL.md', '1')]) })
@@ -90,11 +140,11 @@ test('a skill with the same SKILL.md elsewhere has moved, with its files', () =>
   ])
 })
 
-test('skills that a rule elsewhere changes are one line', () => {
+test('skills that a rule elsewhere changes are told together', () => {
   const all = ['a', 'b', 'c', 'd', 'e'].map(name => skill(`${name}/SKILL.md`, '1'))
-  const changed = all.map((one, index) => ({ ...one, sha256: index === 1 ? one.sha256 : digest('2') }))
-  expect(linesOf(pin(all), pin(changed)).map(one => one.trim())).toContain(
-    '~ 4 skills  their rules or included files: a/SKILL.md, c/SKILL.md, d/SKILL.md and 1 more',
+  const changed = all.map((one, index) => (index === 1 ? one : { ...one, rules: texts({ 'SKILLSET.md': '2' }) }))
+  expect(linesOf(pin(all), pin(changed)).join('\n')).toContain(
+    '    ~ 4 skills  rules by SKILLSET.md\n        a/SKILL.md, c/SKILL.md, d/SKILL.md and 1 more\n',
   )
 })
 

@@ -197,6 +197,7 @@ function checked(change: Partial<Checked>): Checked {
     visibility: 'public',
     tokenizer: 'o200k_base',
     delivered: 'open',
+    excluded: [],
     manifest: null,
     license: MIT,
     counts: { skills: 3, documents: 4 },
@@ -233,6 +234,18 @@ function full(path: string, change: Partial<Full> = {}): SkillReport {
 function piece(path: string) {
   return { path, characters: 1, bytes: 1, tokens: 1 }
 }
+
+test('what manifests exclude is named and counted, with the skills that lie there', () => {
+  const excluded = [
+    { path: 'drafts', skills: 2 },
+    ...Array.from({ length: 11 }, (_, index) => ({ path: `x/${index}.tmp`, skills: 0 })),
+  ]
+  const report = formatReport(checked({ excluded }), OPTIONS)
+  expect(report).toContain('\n12 paths excluded by manifests\n  drafts (2 skills)\n  x/0.tmp\n')
+  expect(report).toContain('  x/8.tmp\n  … and 2 more; --all shows them\n')
+  expect(formatReport(checked({ excluded }), { ...OPTIONS, all: true })).toContain('  x/10.tmp\n')
+  expect(formatReport(checked({}), OPTIONS)).not.toContain('excluded')
+})
 
 test('in German the report says the same, and codes, paths and messages of findings stay as they are', () => {
   const report = checked({
