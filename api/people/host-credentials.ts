@@ -22,8 +22,8 @@ export interface HostCredentials {
   seal(person: Locator, credential: HostCredential): Promise<StoredCredential>
   /** `null` when it cannot be opened: its key was taken away. */
   open(person: Locator, stored: StoredCredential): Promise<PersonAccess | null>
-  /** Refreshes now. `signed_out`: the host refuses it. */
-  refresh(person: Locator): Promise<PersonAnswer<null>>
+  /** Refreshes the credential of a record now, unless it was replaced since the record was read. `signed_out`: the host refuses it. */
+  refresh(known: PersonRecord): Promise<PersonAnswer<null>>
 }
 
 export interface HostCredentialsOptions extends Pick<Foundation, 'records' | 'seals' | 'audit' | 'clock' | 'random'> {
@@ -118,9 +118,8 @@ class StoredCredentials implements HostCredentials {
     return opened && { key: person, accessToken: opened.accessToken }
   }
 
-  async refresh(person: Locator): Promise<PersonAnswer<null>> {
-    const record = await this.#read(person)
-    const opened = record?.cred ? await this.#opened(record, record.cred) : null
+  async refresh(known: PersonRecord): Promise<PersonAnswer<null>> {
+    const opened = known.cred && (await this.#opened(known, known.cred))
     if (opened === null) return SIGNED_OUT
     // An App may have its tokens never expire; they cannot be refreshed, and need not be.
     if (opened.refreshToken === null) return { status: 'ok', value: null }

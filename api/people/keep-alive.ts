@@ -48,7 +48,7 @@ async function keepAlive(options: KeepAliveOptions, person: Locator): Promise<vo
     const isOld = now.getTime() - Date.parse(record.cred.at) >= REFRESHED_AFTER_DAYS * DAY_MS
     if (isSignedIn && !isOld) return
     const acts = livingTokens(record.tokens, now).length > 0 || (await hasLivingGrant(foundation, person))
-    if (acts && isOld) await credentials.refresh(person)
+    if (acts && isOld) await credentials.refresh(record)
     if (!acts && !isSignedIn) await releaseCredential(options, person)
   } catch (error) {
     fallbacks.note('keep_alive', error)

@@ -25,7 +25,7 @@ export async function releaseCredential({ foundation, host, credentials }: Relea
   if (!before?.cred || !isIdle(before) || (await hasLivingGrant(foundation, person))) return
   // The host ends a pair of tokens by its access token alone. One that ran out is exchanged for that, so that its refresh token ends, too.
   const isOver = before.cred.exp !== null && Date.parse(before.cred.exp) <= clock.now().getTime()
-  if (isOver) await credentials.refresh(person)
+  if (isOver) await credentials.refresh(before)
   const cred = isOver ? (await records.people.read(person))?.cred : before.cred
   if (!cred) return
   const after = await records.people.update([person], record =>

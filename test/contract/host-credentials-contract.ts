@@ -63,8 +63,11 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     const { web: url, api: apiUrl } = github.origins
     const common = { url, apiUrl, token: null, webhookSecret: null, hasGit: false, timeouts: PATIENT }
     const host = await openGitHubHost({ ...common, app: { ...app, id: String(app.id) }, clock, onWarning: () => {} })
-    if (host.people === null) throw new Error('no people')
-    const people = openPeople({
+    return { people: openPeople(optionsOf({ host, clock })), host }
+  }
+
+  function optionsOf({ host, clock }: { host: GitHubHost; clock: Clock }): Parameters<typeof openPeople>[0] {
+    return {
       states,
       keys: KEYS,
       idKey: ID_KEY,
@@ -73,11 +76,28 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
       random: systemRandom,
       log: { info: fields => void audits.push(fields) },
       fallbacks: NO_FALLBACKS,
-      host: { people: host.people, git: host },
+      host: { people: host.people ?? failed(), git: host },
       isServed: () => true,
       leaseMs: 20_000,
-    })
-    return { people, host }
+    }
+  }
+
+  /** A process that reads the record of the person once, and goes on when it is told to. */
+  function openSlow({ people, host }: Process, person: string) {
+    const [hasRead, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const held: StateStore = {
+      ...states,
+      async read(key) {
+        const stored = await states.read(key)
+        if (key === personKey(person)) {
+          hasRead.resolve()
+          await goesOn.promise
+        }
+        return stored
+      },
+    }
+    const slow = openPeople({ ...optionsOf({ host, clock: people.foundation.clock }), states: held })
+    return { people: slow, hasRead: hasRead.promise, goOn: goesOn.resolve }
   }
 
   async function signIn({ people }: Process = processes[0] as Process): Promise<string> {
@@ -113,38 +133,13 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     await Promise.all(see(person))
     github.clock.advance(60)
     // The other process has read the record, and asks with what it has read while the first one refreshes.
-    let isHeld = true
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const read = states.read.bind(states)
-    const held: StateStore = {
-      ...states,
-      async read(key) {
-        const stored = await read(key)
-        if (isHeld) {
-          isHeld = false
-          await promise
-        }
-        return stored
-      },
-    }
-    const slow = openPeople({
-      states: held,
-      keys: KEYS,
-      idKey: ID_KEY,
-      origin: ORIGIN,
-      clock: other.people.foundation.clock,
-      random: systemRandom,
-      log: { info: fields => void audits.push(fields) },
-      fallbacks: NO_FALLBACKS,
-      host: { people: other.host.people ?? failed(), git: other.host },
-      isServed: () => true,
-    })
-    const asking = slow.seeAs(person, 'acme', 'closed')
+    const slow = openSlow(other, person)
+    const asking = slow.people.seeAs(person, 'acme', 'closed')
     const before = (await recordOf(person)).cred?.sealed
     github.clock.advance(EIGHT_HOURS - 200)
     await one.people.seeAs(person, 'acme', 'closed')
     expect((await recordOf(person)).cred?.sealed).not.toBe(before)
-    resolve()
+    slow.goOn()
     expect((await asking).status).toBe('ok')
     expect((await recordOf(person)).sessions).toHaveLength(1)
     expect(audits).not.toContainEqual(expect.objectContaining({ audit: 'host.revoked' }))
@@ -211,21 +206,33 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect(refreshes()).toBe(1)
   })
 
+  /** Gives the person a token that lives for 300 days. */
+  async function actsByToken(person: string): Promise<void> {
+    const { records } = (processes[0] as Process).people.foundation
+    const at = (days: number) => new Date(github.clock.now() + days * 86_400_000).toISOString()
+    const dates = { createdAt: at(0), expiresAt: at(300), lastUsedAt: null }
+    const token = { id: 'a', h: 'h', address: '/gh/acme/closed', repoId: 'gh-1', label: 'x', ...dates }
+    await records.people.update([person], record => record && { ...record, tokens: [token] })
+  }
+
+  test('who looked at a person before another process refreshed does not refresh again', async () => {
+    const person = await signIn()
+    await actsByToken(person)
+    github.clock.advance(29 * 86_400)
+    const [one, other] = processes as [Process, Process]
+    const slow = openSlow(other, person)
+    const round = slow.people.keepAlive()
+    await slow.hasRead
+    await one.people.keepAlive()
+    slow.goOn()
+    await round
+    expect(refreshes()).toBe(1)
+  })
+
   test('those with a living token or grant are kept signed in at the host', async () => {
     const person = await signIn()
     const { records } = (processes[0] as Process).people.foundation
-    const at = (days: number) => new Date(github.clock.now() + days * 86_400_000).toISOString()
-    const token = {
-      id: 'a',
-      h: 'h',
-      address: '/gh/acme/closed',
-      repoId: 'gh-1',
-      label: 'x',
-      createdAt: at(0),
-      expiresAt: at(300),
-      lastUsedAt: null,
-    }
-    await records.people.update([person], record => record && { ...record, tokens: [token] })
+    await actsByToken(person)
     await processes[0]?.people.keepAlive()
     expect(refreshes()).toBe(0)
     github.clock.advance(29 * 86_400)
@@ -238,7 +245,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     }
     expect((await processes[1]?.people.seeAs(person, 'acme', 'closed'))?.status).toBe('ok')
     await records.people.update([person], record => record && { ...record, tokens: [] })
-    await records.grants.update([person, 'b'], () => grantOf(person, at(0)))
+    await records.grants.update([person, 'b'], () => grantOf(person, new Date(github.clock.now()).toISOString()))
     const before = refreshes()
     github.clock.advance(29 * 86_400)
     await processes[0]?.people.keepAlive()
