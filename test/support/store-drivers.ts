@@ -58,16 +58,28 @@ export const SERVER_BLOB_STORES: readonly StoreDriver<BlobStore>[] = [
   { driver: 's3', server: 's3', open: async folder => (await openS3Of(folder)).blobs },
 ]
 
-export const LOCAL_STATE_STORES: readonly StoreDriver<StateStore>[] = [
+export const LOCAL_STATE_STORES = closedAtEnd([
   { driver: 'memory', open: async () => createMemoryStateStore() },
   { driver: 'memory, counted', open: async () => countStateStore(createMemoryStateStore(), NO_METRICS) },
   { driver: 'disk', open: folder => openDiskStateStore(join(folder, 'docs.sqlite')) },
-]
+])
 
-export const SERVER_STATE_STORES: readonly StoreDriver<StateStore>[] = [
+export const SERVER_STATE_STORES = closedAtEnd([
   { driver: 's3', server: 's3', open: async folder => (await openS3Of(folder)).states },
   { driver: 'postgres', server: 'postgres', open: openDatabaseStateStore },
-]
+])
+
+/** Stores that are closed when the test ends, if the test did not. A closed one can be closed again. */
+function closedAtEnd(drivers: readonly StoreDriver<StateStore>[]): readonly StoreDriver<StateStore>[] {
+  return drivers.map(({ open, ...driver }) => ({
+    ...driver,
+    async open(folder) {
+      const store = await open(folder)
+      onTestFinished(() => store.close())
+      return store
+    },
+  }))
+}
 
 const takeDatabase = keptDatabases(async url => (await openPostgresStateStore(openDatabase(url))).close())
 
