@@ -8,6 +8,9 @@ import { changeFeedContract } from './change-feed-contract.ts'
 
 describeDrivers('changes over a store', SERVER_STATE_STORES, changeFeedContract)
 
+/** Connections that listen in this database; tests that run beside this one have others at the same server. */
+const LISTENING = "pg_stat_activity WHERE application_name = 'mountglass, listening' AND datname = current_database()"
+
 describe.runIf(hasServer('postgres'))('notifications of a database', () => {
   async function open() {
     const { url, remove } = await createDatabase()
@@ -35,7 +38,7 @@ describe.runIf(hasServer('postgres'))('notifications of a database', () => {
     const end = database.listen('mine', () => heard++)
     onTestFinished(end)
     await until(() => heard === 1)
-    await query(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mountglass, listening'")
+    await query(url, `SELECT pg_terminate_backend(pid) FROM ${LISTENING}`)
     await until(() => heard === 2)
     await database.notify('mine')
     await until(() => heard === 3)
@@ -48,11 +51,7 @@ describe.runIf(hasServer('postgres'))('notifications of a database', () => {
     await until(() => heard === 1)
     await end()
     await database.notify('mine')
-    const left = await query(
-      url,
-      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'mountglass, listening'",
-    )
-    expect(left).toEqual([{ n: 0 }])
+    expect(await query(url, `SELECT count(*)::int AS n FROM ${LISTENING}`)).toEqual([{ n: 0 }])
     expect(heard).toBe(1)
   })
 })
