@@ -88,8 +88,9 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
   readonly #fallbacks: Fallbacks
   readonly #name = randomUUID()
   #timer: NodeJS.Timeout | undefined
-  /** Number of the latest change that is known here; `null` before the first look, when nothing is cached yet. */
+  /** Number of the latest change that is known here; `null` before the first look that succeeds. */
   #seen: number | null = null
+  #hasFailed = false
   readonly #untold: Untold<Change>[] = []
   #writing: Promise<void> | null = null
   #looking: Promise<void> = Promise.resolve()
@@ -179,6 +180,7 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
       } else this.#apply(entry)
     } catch (error) {
       // The next look reads these changes.
+      this.#hasFailed = true
       this.#fallbacks.note('change_feed', error)
     }
   }
@@ -189,7 +191,8 @@ class StateChangeFeed<Change> implements ChangeFeed<Change> {
     if (seen === last) return
     const first = last - changes.length + 1
     // If the entry was removed, its numbers start again, so `last` is smaller than before.
-    const isMissed = seen !== null && (last < seen || first > seen + 1)
+    // If the first look failed, this process may have cached answers before the second one, which any of these changes may outdate.
+    const isMissed = seen === null ? this.#hasFailed && last > 0 : last < seen || first > seen + 1
     if (isMissed) this.#options.onMissed()
     // Changes from before the first look cannot outdate what this process cached, but they order the answers that processes share.
     const isNew = seen !== null && !isMissed

@@ -164,6 +164,29 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect([late.heard, late.missed()]).toEqual([[], 0])
   })
 
+  test('who cannot look at its start takes what it kept until then for outdated', async () => {
+    const { states, process } = await start()
+    let isAway = true
+    const away: StateStore = {
+      ...states,
+      read: async key => {
+        if (isAway) throw new Error('the store is away')
+        return await states.read(key)
+      },
+    }
+    const [first, late, alone] = [await process(), await process(away), await process(away)]
+    isAway = false
+    await alone.feed.look()
+    first.feed.tell({ id: 'a' })
+    await first.feed.close()
+    await late.feed.look()
+    await late.feed.look()
+    expect([late.heard, late.missed()]).toEqual([[], 1])
+    // Nobody had told anything.
+    await alone.feed.look()
+    expect([alone.heard, alone.missed()]).toEqual([['a'], 0])
+  })
+
   test('who was away for too long takes everything for outdated', async () => {
     const { process } = await start()
     const [first, away] = [await process(), await process()]
