@@ -12,6 +12,7 @@ import { requireGit } from './git/process.ts'
 import { createGivenTokens } from './github/app-tokens.ts'
 import type { CredentialHandover } from './github/credential.ts'
 import { type GitHubHost, openGitHubHost } from './github/host.ts'
+import { hostTimeouts } from './github/patience.ts'
 import type { InfraSettings } from './infra-settings.ts'
 import { prepareExampleRepositories } from './local/example.ts'
 import { type LocalHost, openLocalHost } from './local/host.ts'
@@ -140,7 +141,8 @@ async function openWithoutQueue(
       const onWarning = (message: string) => process.emitWarning(message)
       const parent = handover?.gitHub ?? null
       const tokens = handover === undefined ? null : given
-      const base = { ...settings.github, hasGit, clock: systemClock, onWarning, parent, tokens }
+      const timeouts = hostTimeouts(process.env)
+      const base = { ...settings.github, hasGit, clock: systemClock, onWarning, parent, tokens, timeouts }
       // Job processes hear no webhooks and keep no answers for long, and the store `memory:` has one process.
       const isAlone = handover !== undefined || settings.store.kind === 'memory'
       github = isAlone ? await openGitHubHost(base) : await openSharingGitHub(base, store, metrics ?? NO_METRICS, closing)

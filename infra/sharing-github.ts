@@ -4,8 +4,8 @@ import { changesKey } from '#core/snapshot/store-keys.ts'
 import { type ChangeFeed, openChangeFeed } from './changes/change-feed.ts'
 import { HeardChanges } from './github/heard-changes.ts'
 import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from './github/host.ts'
+import { feedTimeouts, storePatienceMs } from './github/patience.ts'
 import { openSharedAnswers } from './github/shared-answers.ts'
-import { storePatienceMs } from './github/store-patience.ts'
 import { HostChange } from './github/webhook.ts'
 import type { Stores } from './stores.ts'
 
@@ -19,7 +19,7 @@ const SEGMENT = 'gh'
  */
 export async function openSharingGitHub(
   options: GitHubHostOptions,
-  stores: Stores,
+  stores: Pick<Stores, 'states' | 'database'>,
   metrics: Metrics,
   closing: (() => Promise<void>)[],
 ): Promise<GitHubHost> {
@@ -40,6 +40,8 @@ export async function openSharingGitHub(
     const feed = openGitHubChanges(github, stores, changes, fallbacks)
     told.feed = feed
     closing.push(() => feed.close())
+    // Before its first look this process could use no answer of another one: it would ask for them all again.
+    await feed.look()
   }
   return github
 }
@@ -47,7 +49,7 @@ export async function openSharingGitHub(
 /** Tells the other processes what a webhook told this one. With a database, its notifications have them look at once. */
 function openGitHubChanges(
   github: GitHubHost,
-  { states, database }: Stores,
+  { states, database }: Pick<Stores, 'states' | 'database'>,
   order: HeardChanges,
   fallbacks: Fallbacks,
 ): ChangeFeed<HostChange> {
@@ -60,6 +62,7 @@ function openGitHubChanges(
     order,
     onTold: () => void database?.notify(CHANGES_CHANNEL).catch(() => {}), // the others look in a few seconds
     fallbacks,
+    ...feedTimeouts(process.env),
   })
   const unlisten = database?.listen(CHANGES_CHANNEL, () => void feed.look())
   return {

@@ -1,6 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
+import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
+import { changesKey } from '#core/snapshot/store-keys.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { openSharingGitHub } from '#infra/sharing-github.ts'
+import { answered } from '#test/support/answered.ts'
+import { PATIENT } from '#test/support/patient.ts'
 import { LOCAL_STATE_STORES } from '#test/support/store-drivers.ts'
 import { MISSING, ok } from './git-host-asking.ts'
 import { sharedAnswersContract } from './shared-answers-contract.ts'
@@ -11,6 +17,47 @@ afterAll(scene.close)
 
 for (const driver of LOCAL_STATE_STORES.filter(({ driver: name }) => !name.includes('counted')))
   describe(`answers over a store: ${driver.driver}`, () => sharedAnswersContract(driver, scene))
+
+test('a process that begins looks at the changes first, so that it need not ask what others asked', async () => {
+  scene.begin()
+  const { github, api, create } = scene
+  const states = createMemoryStateStore()
+  const slow: StateStore = {
+    ...states,
+    read: async key => {
+      if (key === changesKey('gh')) for (let turn = 0; turn < 10; turn++) await nextTurn()
+      return await states.read(key)
+    },
+  }
+  const repository = await create()
+  const commit = await repository.commit({ a: 'a' })
+  const lookFrom = async () => {
+    const closing: (() => Promise<void>)[] = []
+    const { origins, clock } = github
+    const options = {
+      url: origins.web,
+      apiUrl: origins.api,
+      token: null,
+      webhookSecret: 'secret',
+      hasGit: true,
+      timeouts: PATIENT,
+    }
+    const host = await openSharingGitHub(
+      { ...options, clock: { now: () => new Date(clock.now()) }, onWarning() {} },
+      { states: slow, database: null },
+      NO_METRICS,
+      closing,
+    )
+    closing.push(() => host.close())
+    const found = answered(await host.repository(repository.owner, repository.name))
+    expect(await host.resolve(found, null)).toEqual(ok(commit))
+    for (const close of closing) await close()
+  }
+  await lookFrom()
+  expect(api()).toEqual([200, 200])
+  await lookFrom()
+  expect(api()).toEqual([200, 200])
+})
 
 describe('a store', () => {
   async function start(broken: Partial<StateStore>) {

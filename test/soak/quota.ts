@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { STORE_PATIENCE } from '#infra/github/store-patience.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/fake-github/server.ts'
 import { pushPayload, signDelivery } from '../support/fake-github/webhooks.ts'
 import type { App } from '../support/fake-github/world.ts'
@@ -63,8 +62,6 @@ export async function makeQuotaScene(addresses: number, atEnd: AtEnd): Promise<Q
     MOUNTGLASS_GITHUB_WEBHOOK_SECRET: SECRET,
     MOUNTGLASS_INDEXER: 'none',
     MOUNTGLASS_LOG: 'warn',
-    // What is counted are questions of processes that know each other's answers, however busy the machine is.
-    [STORE_PATIENCE]: '60000',
   }
   return { github, app, repositories, env }
 }

@@ -1,11 +1,13 @@
 import { AHEAD } from '#indexer/jobs/ahead.ts'
+import { PATIENCE } from '#infra/github/patience.ts'
+import { PATIENT } from './patient.ts'
 
 /**
- * What a program of ours receives from the environment of the tests, and nothing else: where git lies, the compiled sources, and that nothing is
- * prepared for later. Without compiled sources a process that `mountglass` does not start compiles each of its sources, which doubles the processor
- * time of a start.
+ * What a program of ours receives from the environment of the tests, and nothing else: where git lies, the compiled sources, that nothing is
+ * prepared for later, and that it waits for its host and its store for as long as a busy machine takes. Without compiled sources a process that
+ * `mountglass` does not start compiles each of its sources, which doubles the processor time of a start.
  */
 export function programEnvironment(): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env
-  return { PATH, NODE_COMPILE_CACHE, [AHEAD]: process.env[AHEAD] }
+  return { PATH, NODE_COMPILE_CACHE, [AHEAD]: process.env[AHEAD], [PATIENCE]: String(PATIENT.answerMs) }
 }
