@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
+import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 
 /**
  * What a job can do to its process, for repositories with such a name. Loaded by `NODE_OPTIONS=--import`, so that nothing of it lies in
@@ -10,10 +12,9 @@ const TRICKS: Record<string, () => void> = {
   hangs() {
     for (;;);
   },
-  /** Begins when it has used a second and a half of processor time. */
+  /** Begins when it yields to other jobs, as the worker has it do once it is long. */
   dawdles() {
-    const endsAt = process.cpuUsage().user + 1_500_000
-    while (process.cpuUsage().user < endsAt);
+    while (getPriority() < YIELDING_NICENESS);
   },
   'eats-objects'() {
     const eaten: unknown[] = []
