@@ -79,9 +79,16 @@ test('of the processes that are not kept, one that yields is ended first', async
 })
 
 test('a process that warms up rests when a job comes, so that the job has the processors', async () => {
+  // On a busy machine it may be warm before the job comes: then another one warms up.
+  while (!(await comesWhileOneWarmsUp()));
+})
+
+/** @returns whether the job came in time */
+async function comesWhileOneWarmsUp(): Promise<boolean> {
   const file = join(await temporaryFolder(), 'told')
   const env = { ...PREPARED, NODE_OPTIONS: `--import ${HOSTILE}?told=${encodeURIComponent(file)}` }
-  const { processes } = await openProcesses({ settings: { settledMilliseconds: 0 }, env })
+  const { processes, logged } = await openProcesses({ settings: { settledMilliseconds: 0 }, env })
+  const job = await scene.jobOf('one')
   const pidsTold = async (type: string) => {
     const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map(line => line.split(' '))
     return lines.filter(([, one]) => one === type).map(([pid]) => pid)
@@ -92,7 +99,9 @@ test('a process that warms up rests when a job comes, so that the job has the pr
     return (await pidsTold('warm-up')).length === 2
   })
   const [first, second] = await pidsTold('warm-up')
-  await processes.run(await scene.jobOf('one'), { signal, onStage() {} })
+  if (logged('job process warm').length === 2) return false
+  await processes.run(job, { signal, onStage() {} })
   expect(await pidsTold('run')).toEqual([first])
   await until(async () => (await pidsTold('rest')).includes(second))
-})
+  return true
+}
