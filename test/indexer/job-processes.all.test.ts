@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { LEASE_SECONDS } from '#core/limits.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
@@ -25,15 +26,17 @@ const REST_MS = 20
 interface Options extends ProcessesOptions {
   /** The worker's documents; those of the jobs are as they are. */
   states?: (states: StateStore) => StateStore
+  /** What cannot be told to the queue ends with the lease. Default: longer than any machine keeps the worker from renewing it. */
+  leaseSeconds?: number
 }
 
 /** A worker in this process, with real processes for its jobs, until the test ends. */
-async function openWorker({ states: wrap = states => states, ...options }: Options = {}) {
+async function openWorker({ states: wrap = states => states, leaseSeconds = LEASE_SECONDS, ...options }: Options = {}) {
   const { blobs, states, metrics, log, note, logged, processes } = await scene.open(options)
   const queue = createStateQueue(states, systemClock)
   const stopping = new AbortController()
   const deps = {
-    queue: createStateQueue(wrap(states), systemClock, 3),
+    queue: createStateQueue(wrap(states), systemClock, leaseSeconds),
     runner: processes,
     metrics,
     log: { info: note, warn: note, error: note },
@@ -62,12 +65,10 @@ async function openWorker({ states: wrap = states => states, ...options }: Optio
 }
 
 test('a job that hangs without a turn for anything is ended from outside; the third time it fails for lack of time', async () => {
-  const { queue, log, isIndexed, metrics } = await openWorker({ settings: { wallSeconds: 3 } })
-  const [hanging, plain] = [await scene.jobOf('hangs'), await scene.jobOf('one')]
+  const { queue, log, metrics } = await openWorker({ settings: { wallSeconds: 1 } })
+  const hanging = await scene.jobOf('hangs')
   await queue.offer(hanging)
-  await queue.offer(plain)
   await until(async () => (await queue.depth()) === 0)
-  expect(await isIndexed(plain)).toBe(true)
   expect(await queue.offer(hanging)).toMatchObject({ status: 'failed', errorCode: 'index.timeout' })
   expect(log.filter(({ message }) => message === 'the job process died')).toMatchObject(
     [1, 2, 3].map(() => ({ reason: 'time', stage: null, errorCode: 'index.timeout' })),
@@ -116,7 +117,7 @@ test('why a job fails is told with the code and the stack of where it happened',
 test('while no process can start, no job is taken', async () => {
   const { queue, log, stop } = await openWorker({ env: { MOUNTGLASS_STORE: 'memory:' } })
   await queue.offer(await scene.jobOf('one'))
-  await until(() => log.filter(({ message }) => message === 'cannot take a job from the queue').length === 2)
+  await until(() => log.filter(({ message }) => message === 'cannot take a job from the queue').length >= 2)
   await stop()
   expect((await queue.take('another'))?.fence).toBe(1)
 })
@@ -130,6 +131,7 @@ test('a worker outlives documents that fail, and every job is done without a dea
     }
   }
   const { queue, log, isIndexed } = await openWorker({
+    leaseSeconds: 3,
     states: states => ({
       ...states,
       read: failing(states.read),
@@ -160,7 +162,7 @@ test('processes are used again, and those that nobody needs are ended', async ()
 
 test('before any job, a process starts for the one that comes beside a long one, and both are kept', async () => {
   const { queue, started, alive } = await openWorker({
-    settings: { idleMilliseconds: 0, settledMilliseconds: 0, wallSeconds: 3 },
+    settings: { idleMilliseconds: 0, settledMilliseconds: 0 },
     env: PREPARED,
   })
   await until(async () => (await alive()) === 2)
