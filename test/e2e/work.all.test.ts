@@ -85,12 +85,12 @@ test('a process whose job never lets it hear anything ends with its worker all t
 })
 
 test('a worker that stood still for longer than its lease sees that the job is lost, and leaves it alone', async () => {
-  const env = { MOUNTGLASS_LEASE_SECONDS: '2' }
-  const paused = start({ isSlow: true, env })
+  const paused = start({ isSlow: true, env: { MOUNTGLASS_LEASE_SECONDS: '2' } })
   await offer('one')
   await untilReading(paused, 'one')
   paused.child.kill('SIGSTOP')
-  const other = start({ isSlow: true, env })
+  // Its own lease is longer: should it stand still, too, the first one may not take the job back.
+  const other = start({ isSlow: true })
   await until(async () => (await recordOf('one'))?.fence === 2)
   paused.child.kill('SIGCONT')
   await paused.said('lease lost: another worker has taken the job over')

@@ -8,6 +8,8 @@ export interface SlowGit {
   folder: string
   /** From now on git reads. */
   goOn(): Promise<void>
+  /** From now on it waits, as at the start. */
+  hold(): Promise<void>
 }
 
 /** @param folder empty, and removed by whoever gave it */
@@ -20,8 +22,9 @@ case "$*" in
 esac
 exec '${git}' "$@"
 `
-  await writeFile(waiting, '')
+  const hold = () => writeFile(waiting, '')
+  await hold()
   await writeFile(join(folder, 'git'), script)
   await chmod(join(folder, 'git'), 0o755)
-  return { folder, goOn: () => rm(waiting) }
+  return { folder, goOn: () => rm(waiting), hold }
 }
