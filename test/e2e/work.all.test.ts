@@ -142,6 +142,8 @@ test('what a worker does can be watched on a port of its own', async () => {
   }
   await offer('one')
   await untilReading(worker, 'one')
+  // The queue is asked every five seconds, and counts if it answers within one.
+  await until(async () => /^mountglass_queue_jobs 1$/m.test((await ask('/metrics')).text))
   expect((await ask('/metrics')).text).toMatch(/^mountglass_jobs_running 1$/m)
   await slow.goOn()
   await worker.said('indexed')
@@ -151,14 +153,15 @@ test('what a worker does can be watched on a port of its own', async () => {
     'mountglass_jobs_total{outcome="indexed",code=""} 1',
     'mountglass_job_stage_seconds_count{stage="write"} 1',
     'mountglass_store_requests_total{store="blobs",operation="create",outcome="answered"} 2',
-    'mountglass_queue_jobs 1',
     'mountglass_job_processes 1',
   ])
     expect(text.split('\n')).toContain(line)
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \S+$/m)
   expect(text).not.toMatch(/acme|one"/)
   expect((await ask('/healthz')).status).toBe(200)
-  expect(await ask('/readyz')).toMatchObject({ status: 200, cache: 'no-store' })
+  // A worker that stood still for two seconds is not ready.
+  await until(async () => (await ask('/readyz')).status === 200)
+  expect(await ask('/readyz')).toMatchObject({ cache: 'no-store' })
   expect((await ask('/')).status).toBe(404)
   expect((await ask('/metrics', 'POST')).status).toBe(405)
 })
