@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { createDatabase, query, startOwnPostgres } from '#test/support/servers/postgres.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
-import { type Service, startService } from '#test/support/service.ts'
+import { type Service, startService, untilReady } from '#test/support/service.ts'
 import { until } from '#test/support/until.ts'
 import { startWorkerProcess } from '#test/support/worker-process.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
@@ -140,7 +140,7 @@ describe.runIf(hasServer('postgres'))('a database beside the store', () => {
 
     await server.start()
     expect((await service.get('browse', '/local/acme/two')).status).toBe('ready')
-    expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
+    await untilReady(service)
     const { password } = new URL(server.url)
     expect(service.output()).not.toContain(password)
     expect(JSON.stringify(worker.log)).not.toContain(password)

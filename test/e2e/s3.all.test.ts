@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { formatNewKeys } from '#api/purpose-keys.ts'
 import { type FaultyProxy, startFaultyProxy } from '#test/support/servers/faulty-proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
-import { type Service, startService } from '#test/support/service.ts'
+import { type Service, startService, untilReady } from '#test/support/service.ts'
 import { withoutInstants } from '#test/support/without-instants.ts'
 import { startWorkerProcess } from '#test/support/worker-process.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
@@ -52,7 +52,7 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
     expect(before.mount.index).toMatchObject({ status: 'ready', counts: { skills: 16 } })
     expect(before.found).toMatchObject({ status: 'ready' })
     expect(before.file).toMatchObject({ kind: 'file', path: 'SKILLSET.md' })
-    expect((await fetch(`${first.baseUrl}/readyz`)).status).toBe(200)
+    await untilReady(first)
     await first.stop()
     expect(first.process.exitCode).toBe(0)
 
@@ -80,7 +80,7 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
     expect((await fetch(`${service.baseUrl}/healthz`)).status).toBe(200)
     proxy.befall(() => null)
     expect((await service.get('mounts', HANDBOOK)).index).toMatchObject({ status: 'ready' })
-    expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
+    await untilReady(service)
     expectNoCredentials(service.output(), env)
   })
 

@@ -12,7 +12,7 @@ import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { isAlive } from '#test/support/is-alive.ts'
 import { programEnvironment } from '#test/support/program-environment.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
-import { type Service, startService } from '#test/support/service.ts'
+import { type Service, startService, untilReady } from '#test/support/service.ts'
 import { until } from '#test/support/until.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
@@ -143,7 +143,7 @@ test('told to stop, it says at once that it is not ready, and goes on answering 
     await answer.arrayBuffer()
     return answer.status
   }
-  expect(await statusOf('/readyz')).toBe(200)
+  await untilReady(service)
   const indexer = await indexerOf(service)
   child.kill('SIGTERM')
   await until(async () => (await statusOf('/readyz')) === 503)
@@ -173,7 +173,7 @@ test('what it and its jobs do is told at /metrics, or on a port of its own and o
   service = await startService({ ...settings(), MOUNTGLASS_METRICS_PORT: '0' })
   const [, port] = await seen(service, /"metricsPort":(\d+)/)
   expect(await metrics(`http://127.0.0.1:${port}`)).toContain('mountglass_http_requests_total')
-  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200)
+  await untilReady({ baseUrl: `http://127.0.0.1:${port}` })
   expect((await fetch(`${service.baseUrl}/metrics`)).status).toBe(404)
 })
 

@@ -9,7 +9,7 @@ import { ErrorAnswer } from '#core/contract/shared.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
 import { serviceStart } from '../../scripts/setup/runtime.mjs'
 import { programEnvironment } from './program-environment.ts'
-import { restsBetweenLooks } from './until.ts'
+import { restsBetweenLooks, until } from './until.ts'
 
 /** The real process, spoken to over HTTP alone. */
 export interface Service {
@@ -78,6 +78,11 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Resolves when it says so. A process that stood still for two seconds while it looked at its stores is not ready. */
+export function untilReady({ baseUrl }: Pick<Service, 'baseUrl'>): Promise<void> {
+  return until(async () => (await fetch(`${baseUrl}/readyz`)).status === 200)
 }
 
 /** For what hangs: a little less than the time of a test, whose end would not say what the service printed. */
