@@ -10,7 +10,8 @@ const RUNS: readonly { place: PlaceKind; share: number }[] = [
   { place: 's3 + postgres', share: 0 },
   { place: 's3 + postgres', share: 0.2 },
 ]
-const REPLICAS = { replicas: 3, repositories: 6, seconds: 8, pushSeconds: 1, lost: 0, seed: 1 }
+// In the grace a machine may stand still; a replica that hears nothing of a webhook shows the old commit for longer.
+const REPLICAS = { replicas: 3, repositories: 6, seconds: 8, pushSeconds: 1, lost: 0, graceSeconds: 30, seed: 1 }
 
 describe('three replicas, with webhooks that come to one of them, twice, late or out of order', () => {
   test.for(RUNS.filter(({ place }) => SERVERS_OF[place].every(hasServer)))(
@@ -19,7 +20,7 @@ describe('three replicas, with webhooks that come to one of them, twice, late or
       const place = await makePlace(kind, testServer, onTestFinished)
       const report = await runReplicas(place, { ...REPLICAS, share }, onTestFinished)
       expect(report.problems).toEqual([])
-      expect(report.pushes).toBeGreaterThan(3)
+      expect(report.pushes).toBe(8)
       expect(report.faults > 0).toBe(share > 0)
     },
   )

@@ -51,7 +51,7 @@ const AUTHORIZED: readonly (Pick<OAuthOptions, 'careless'> & { place: PlaceKind 
   { place: 'disk', careless: 0.2 },
 ]
 
-const REPLICAS = { replicas: 3, repositories: 20, seconds: 300, pushSeconds: 2.5, lost: 0.1 }
+const REPLICAS = { replicas: 3, repositories: 20, seconds: 300, pushSeconds: 2.5, lost: 0.1, graceSeconds: 1 }
 
 const PARTS: Readonly<Record<string, (servers: Servers, atEnd: AtEnd) => Promise<void>>> = {
   async race(servers) {
