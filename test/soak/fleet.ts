@@ -235,8 +235,14 @@ function killWorkers(
       const among = able()
       const victim = among[Math.floor(random() * among.length)]
       if (!victim) continue
+      const held = await countHeld(states, victim)
+      // A worker without a job shows nothing: the first that is killed has one, if the others leave it any.
+      if (interrupted + held === 0 && ready() < addresses) {
+        turn--
+        continue
+      }
+      interrupted += held
       families.push(...descendantsOf(victim.pid))
-      interrupted += await countHeld(states, victim)
       await victim.kill()
       workers.splice(workers.indexOf(victim), 1, start())
     }
