@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import { JobEntry } from '#core/snapshot/index-state.ts'
@@ -182,8 +182,9 @@ async function disturb(
       const worker = victim
       standing.add(worker)
       const isOver = standStill(worker, held, pauseSeconds).then(() => void standing.delete(worker))
-      // What it said before it stood still.
+      // What it said before it stood still. When the time is over that may have come, but is not read yet.
       await sleep(HEARING_MS)
+      await nextTurn()
       const isEnding = worker.lines.includes(`ending ${commit} ${fence}`)
       paused.push({ worker, commit, fence, isEnding, isOver })
     } else {
