@@ -30,6 +30,8 @@ const PROGRAM = fileURLToPath(new URL('./writer-program.ts', import.meta.url))
 
 /** Some are killed before they wrote anything, while they open the stores. */
 const EARLY = 0.15
+/** Lines of which one is waited for before the others are killed: however slow the machine is, all of them together wrote enough. */
+const LAST_STEPS = ['object ', 'document ', 'counted']
 
 /** Kills processes while they write, and looks at what is there then. */
 export async function runWriters(place: Place, options: WritersOptions, atEnd: AtEnd): Promise<WritersReport> {
@@ -40,7 +42,8 @@ export async function runWriters(place: Place, options: WritersOptions, atEnd: A
   const errors: string[] = []
   const writeAndDie = async (name: string) => {
     const writer = startProgram(PROGRAM, { args: [name], env: place.env }, atEnd)
-    if (random() > EARLY) await writer.said(() => true)
+    const last = LAST_STEPS[Math.floor(random() * LAST_STEPS.length)] ?? ''
+    if (random() > EARLY) await writer.said(line => line.startsWith(last))
     await sleep(random() * options.milliseconds)
     await writer.kill()
     said.set(name, writer.lines)
