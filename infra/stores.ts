@@ -86,7 +86,7 @@ async function openDatabaseStates(
     import('./postgres/database.ts'),
     import('./postgres/state-store.ts'),
   ])
-  const database = openDatabase(url, connections)
+  const database = openDatabase(url, { connections })
   try {
     return { database, states: await openPostgresStateStore(database) }
   } catch (cause) {

@@ -56,14 +56,20 @@ const RETRY_DELAYS_MS = [50, 200, 750]
 /** No retry once an attempt took this long. */
 const PATIENCE_MS = 2_000
 
+export interface DatabaseOptions {
+  /** At most. */
+  connections?: number | undefined
+  /** How long a connection is waited for, and how long statements are tried again. For tests. */
+  patienceMs?: number
+}
+
 /**
  * Opens a database; the first statement connects to it. No error contains the password.
  *
  * @param url `postgres://…`, as the settings accept it
- * @param connections at most
  */
-export function openDatabase(url: string, connections: number = CONNECTIONS): Database {
-  const database = new PooledDatabase(openPool(url, connections))
+export function openDatabase(url: string, { connections = CONNECTIONS, patienceMs }: DatabaseOptions = {}): Database {
+  const database = new PooledDatabase(openPool(url, connections, patienceMs ?? CONNECT_MS), patienceMs ?? PATIENCE_MS)
   return {
     run: (statement, values) => database.run(statement, values),
     repeat: (statement, values) => database.repeat(statement, values),
@@ -74,12 +80,12 @@ export function openDatabase(url: string, connections: number = CONNECTIONS): Da
   }
 }
 
-function openPool(url: string, connections: number): pg.Pool {
+function openPool(url: string, connections: number, connectMs: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'mountglass',
     max: connections,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: 30_000,
     statement_timeout: STATEMENT_MS,
     query_timeout: ANSWER_MS,
@@ -94,23 +100,25 @@ function openPool(url: string, connections: number): pg.Pool {
 
 class PooledDatabase implements Omit<Database, 'notify' | 'listen'> {
   readonly #pool: pg.Pool
+  readonly #patienceMs: number
   #closed: Promise<void> | null = null
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, patienceMs: number) {
     this.#pool = pool
+    this.#patienceMs = patienceMs
   }
 
   run(statement: Statement, values?: unknown[]): Promise<Answer> {
-    return retry(() => this.#runOnce(statement, values), isNotRun)
+    return retry(() => this.#runOnce(statement, values), isNotRun, this.#patienceMs)
   }
 
   repeat(statement: Statement, values?: unknown[]): Promise<Answer> {
     const isRetryable = (error: unknown) => isNotRun(error) || error instanceof LostAnswerError
-    return retry(() => this.#runOnce(statement, values), isRetryable)
+    return retry(() => this.#runOnce(statement, values), isRetryable, this.#patienceMs)
   }
 
   transaction<Result>(work: (run: Database['run']) => Promise<Result>): Promise<Result> {
-    return retry(() => this.#connected(client => inTransaction(client, work)), isNotRun)
+    return retry(() => this.#connected(client => inTransaction(client, work)), isNotRun, this.#patienceMs)
   }
 
   close(): Promise<void> {
@@ -168,13 +176,17 @@ async function ask(client: pg.PoolClient, statement: Statement, values?: unknown
   }
 }
 
-async function retry<Result>(attempt: () => Promise<Result>, isRetryable: (error: unknown) => boolean): Promise<Result> {
+async function retry<Result>(
+  attempt: () => Promise<Result>,
+  isRetryable: (error: unknown) => boolean,
+  patienceMs: number,
+): Promise<Result> {
   const startedAt = performance.now()
   for (const delayMs of RETRY_DELAYS_MS) {
     try {
       return await attempt()
     } catch (error) {
-      if (!isRetryable(error) || performance.now() - startedAt > PATIENCE_MS) throw error
+      if (!isRetryable(error) || performance.now() - startedAt > patienceMs) throw error
     }
     await sleep(delayMs)
   }

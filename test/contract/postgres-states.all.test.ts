@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { type Database, LostAnswerError, openDatabase, problemOf } from '#infra/postgres/database.ts'
 import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
+import { PATIENT } from '#test/support/patient.ts'
 import { createDatabase, query, startOwnPostgres, type TestDatabase } from '#test/support/servers/postgres.ts'
 import { startProxy } from '#test/support/servers/proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
@@ -15,7 +16,7 @@ async function database(): Promise<TestDatabase> {
 }
 
 async function openStore(url: string): Promise<StateStore> {
-  const store = await openPostgresStateStore(openDatabase(url))
+  const store = await openPostgresStateStore(openDatabase(url, { patienceMs: PATIENT.patienceMs }))
   onTestFinished(() => store.close())
   return store
 }
@@ -209,7 +210,7 @@ describe.runIf(hasServer('postgres'))('entries in a database', () => {
       )
       return Math.max(...(await Promise.all(all)).map(({ rows }) => rows[0].count))
     }
-    expect(await counted(openDatabase(url, 2))).toBeLessThanOrEqual(2)
+    expect(await counted(openDatabase(url, { connections: 2 }))).toBeLessThanOrEqual(2)
   })
 
   test('no server, a wrong password and a missing database are told in one line without the password', async () => {

@@ -13,7 +13,7 @@ test('a server that ends a connection in the moment it accepts it fails the stat
   const uncaught: unknown[] = []
   const note = (error: unknown) => uncaught.push(error)
   process.prependListener('uncaughtException', note)
-  const database = openDatabase(url, 1)
+  const database = openDatabase(url, { connections: 1 })
   try {
     await expect(database.run('SELECT 1')).rejects.toThrow()
     expect(uncaught).toEqual([])
