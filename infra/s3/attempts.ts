@@ -4,13 +4,19 @@ import { StoreError, toStoreError } from './store-error.ts'
 /** Attempts of one request. */
 export const ATTEMPTS = 3
 /** Timeout of an answer, without the time for its bytes. */
-const ANSWER_MS = 3_000
+export const ANSWER_MS = 3_000
 /** The slowest transfer that does not time out. */
 const BYTES_PER_MS = 256
 const BACKOFF_MS = 100
 
 /** Restarts the timeout, prolonged by the time for so many bytes. */
 export type Allow = (bytes: number) => void
+
+export interface AttemptOptions {
+  /** Bytes that it sends. */
+  uploadBytes: number
+  answerMs: number
+}
 
 /**
  * Runs a request once, with a timeout. The SDK's own timeouts cover neither the body of an answer nor the search for credentials.
@@ -20,7 +26,7 @@ export type Allow = (bytes: number) => void
  */
 export async function attempt<Value>(
   request: string,
-  uploadBytes: number,
+  { uploadBytes, answerMs }: AttemptOptions,
   ask: (signal: AbortSignal, allow: Allow) => Promise<Value>,
 ): Promise<Value> {
   const stop = new AbortController()
@@ -33,7 +39,7 @@ export async function attempt<Value>(
         expired.reject(new StoreError(request, { status: null, code: 'timeout', isTransient: true }))
         stop.abort()
       },
-      ANSWER_MS + bytes / BYTES_PER_MS,
+      answerMs + bytes / BYTES_PER_MS,
     )
   }
   allow(uploadBytes)

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { Agent as HttpAgent } from '#core/node-http.ts'
 import { compareBytes } from '#core/text.ts'
-import { type Allow, attempt, repeat } from './attempts.ts'
+import { type Allow, ANSWER_MS, attempt, repeat } from './attempts.ts'
 import { StoreError } from './store-error.ts'
 
 /** Location of a bucket, and the credentials for it. `null`: the default of the SDK. */
@@ -23,6 +23,8 @@ export interface S3Settings {
   endpoint: string | null
   region: string | null
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | null
+  /** How long an answer is waited for, without the time for its bytes. For tests. Default: `ANSWER_MS`. */
+  answerMs?: number
 }
 
 /** How a server expects the etag in a condition: with quotes, as HTTP says, or without. */
@@ -77,8 +79,10 @@ class S3Bucket implements Bucket {
   readonly #client: S3Client
   /** Prefix of every key. */
   readonly #prefix: string
+  readonly #answerMs: number
 
   constructor(settings: S3Settings) {
+    this.#answerMs = settings.answerMs ?? ANSWER_MS
     this.#bucket = settings.bucket
     this.#client = openClient(settings)
     this.#prefix = settings.prefix === '' ? '' : `${settings.prefix}/`
@@ -93,7 +97,7 @@ class S3Bucket implements Bucket {
       ...conditionHeaders(condition),
       ...(nonce === undefined ? {} : { Metadata: { nonce } }),
     })
-    return await attempt(`PUT ${key}`, bytes.length, async abortSignal => {
+    return await this.#attempt(`PUT ${key}`, bytes.length, async abortSignal => {
       return requireEtag(await this.#client.send(command, { abortSignal }))
     })
   }
@@ -123,7 +127,7 @@ class S3Bucket implements Bucket {
     return await repeat(() =>
       // An answer to HEAD has no body, so the SDK may not know the code.
       orNull(['NoSuchKey', 'NotFound'], () =>
-        attempt(`HEAD ${key}`, 0, async abortSignal => {
+        this.#attempt(`HEAD ${key}`, 0, async abortSignal => {
           const answer = await this.#client.send(new HeadObjectCommand(this.#place(key)), { abortSignal })
           return { etag: requireEtag(answer), nonce: answer.Metadata?.nonce ?? null }
         }),
@@ -147,7 +151,7 @@ class S3Bucket implements Bucket {
 
   async remove(key: string): Promise<void> {
     const command = new DeleteObjectCommand(this.#place(key))
-    await repeat(() => attempt(`DELETE ${key}`, 0, abortSignal => this.#client.send(command, { abortSignal })))
+    await repeat(() => this.#attempt(`DELETE ${key}`, 0, abortSignal => this.#client.send(command, { abortSignal })))
   }
 
   region(): Promise<string> {
@@ -156,6 +160,10 @@ class S3Bucket implements Bucket {
 
   close(): void {
     this.#client.destroy()
+  }
+
+  #attempt<Value>(request: string, uploadBytes: number, ask: Parameters<typeof attempt<Value>>[2]): Promise<Value> {
+    return attempt(request, { uploadBytes, answerMs: this.#answerMs }, ask)
   }
 
   #place(key: string): { Bucket: string; Key: string } {
@@ -171,7 +179,7 @@ class S3Bucket implements Bucket {
     const command = { ...this.#place(key), Range: range }
     return await repeat(() =>
       orNull(['NoSuchKey'], () =>
-        attempt(`GET ${key}`, 0, async (abortSignal, allow) => {
+        this.#attempt(`GET ${key}`, 0, async (abortSignal, allow) => {
           const answer = await this.#client.send(new GetObjectCommand(command), { abortSignal })
           return shape(answer, await readBody(answer, allow))
         }),
@@ -190,7 +198,7 @@ class S3Bucket implements Bucket {
       MaxKeys: Math.min(KEYS_AT_ONCE, limit),
     })
     return await repeat(() =>
-      attempt(`LIST ${prefix}`, 0, async abortSignal => {
+      this.#attempt(`LIST ${prefix}`, 0, async abortSignal => {
         const { Contents = [], IsTruncated, NextContinuationToken: next } = await this.#client.send(command, { abortSignal })
         const found = Contents.map(({ Key = '' }) => Key)
         // Without these checks, a server that restarts with every page would be listed forever.

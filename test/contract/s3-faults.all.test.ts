@@ -23,8 +23,8 @@ interface Scene extends S3Stores {
   next(faults: readonly (Fault | null)[], isMeant?: (request: ProxiedRequest) => boolean): void
 }
 
-async function openScene({ onTestFinished }: TestContext): Promise<Scene> {
-  const settings = { ...(await s3Settings()), prefix: randomUUID() }
+async function openScene({ onTestFinished }: TestContext, more: { answerMs?: number } = {}): Promise<Scene> {
+  const settings = { ...(await s3Settings()), prefix: randomUUID(), ...more }
   const proxy = await startFaultyProxy(settings.endpoint ?? '')
   onTestFinished(() => proxy.close())
   const [direct, stores] = [await openS3Stores(settings), await openS3Stores({ ...settings, endpoint: proxy.url })]
@@ -218,7 +218,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
   })
 
   test('what nobody answers is asked again, whether or not it was done', async context => {
-    const { blobs, states, direct, next } = await openScene(context)
+    const { blobs, states, direct, next } = await openScene(context, { answerMs: 10_000 })
     await direct.blobs.create('pub/a', bytesOf('a'))
     next([{ kind: 'hangs' }, { kind: 'answer hangs' }])
     const [read, created] = await Promise.all([blobs.read('pub/a'), states.create('ctl/a', 1)])

@@ -37,6 +37,8 @@ export interface FaultyProxy {
   close(): Promise<void>
 }
 
+const KEEP_ALIVE_MS = 60_000
+
 /** Passes requests on to an HTTP server and its answers back, header by header, or not. */
 export async function startFaultyProxy(server: string): Promise<FaultyProxy> {
   const { hostname, port } = new URL(server)
@@ -80,6 +82,8 @@ export async function startFaultyProxy(server: string): Promise<FaultyProxy> {
     // A client that is gone, or a server, is a broken connection to the other one.
     pass(incoming, response).catch(() => response.destroy())
   })
+  // A client must not meet the end of an idle connection just as it asks again: it would be one more fault.
+  proxy.keepAliveTimeout = KEEP_ALIVE_MS
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   return {
