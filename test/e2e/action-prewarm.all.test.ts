@@ -57,12 +57,13 @@ test('prewarm: a deployment that is not there fails the step when the time is ov
 test('prewarm: what a deployment says is no command to the runner', async () => {
   const message = 'busy\n::set-output name=page::https://evil.example\r::stop-commands::x\u2028 #\u200b#[add-mask]a ##[add-mask]b'
   const error = { code: '::add-mask::c', message }
+  const statuses = [503]
   const server = createServer((_request, response) => {
-    response.writeHead(503, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+    response.writeHead(statuses.pop() ?? 403, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => new Promise(resolve => server.close(() => resolve())))
-  const inputs = { service: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeout: '2' }
+  const inputs = { service: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
   const ran = await action.run({ inputs, env: variables(commit), event: await push(commit) })
   expect(ran.log).toContain('waiting: ::add-mask::c: busy')
   // The runner reads no other breaks of lines.
