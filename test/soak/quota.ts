@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { StateStore } from '#core/ports/state-store.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/fake-github/server.ts'
 import { pushPayload, signDelivery } from '../support/fake-github/webhooks.ts'
 import type { App } from '../support/fake-github/world.ts'
 import { createRandom } from '../support/random.ts'
 import { createRepositories, type TestRepository } from '../support/repository.ts'
 import { type Service, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 import { type AtEnd, sideBySide } from './program.ts'
 
 /** Repositories that fleets of processes ask the stand-in about. */
@@ -31,6 +33,8 @@ const VISIT_EVERY_SECONDS = 5
 /** Of the addresses, one in so many is visited much more often. */
 const HOT_EACH = 20
 const HOT_VISIT_EVERY_SECONDS = 0.25
+/** Of each address: its repository, and its branch. */
+export const QUESTIONS_EACH = 2
 const TICK_MS = 50
 const LOOK_MS = 20
 const PATIENCE_MS = 90_000
@@ -110,10 +114,22 @@ export async function countQuestions(
   return { visits, ...countedIn(github) }
 }
 
-/** Visits each address once at each process, one process after the other. */
-export async function visitInTurn({ github, repositories }: QuotaScene, services: readonly Service[]): Promise<QuotaFigures> {
+/**
+ * Visits each address once at each process, one process after the other.
+ *
+ * @param states in which the processes share their answers
+ */
+export async function visitInTurn(
+  { github, repositories }: QuotaScene,
+  services: readonly Service[],
+  states: StateStore,
+): Promise<QuotaFigures> {
   github.log.clear()
-  for (const service of services) await sideBySide(repositories, ({ owner, name }) => visitAt(service, `${owner}/${name}`), 4)
+  for (const service of services) {
+    await sideBySide(repositories, ({ owner, name }) => visitAt(service, `${owner}/${name}`), 4)
+    // A visitor does not wait until an answer is shared.
+    await until(async () => (await countShared(states)) >= QUESTIONS_EACH * repositories.length)
+  }
   return { visits: services.length * repositories.length, ...countedIn(github) }
 }
 
@@ -141,6 +157,11 @@ export async function measureFreshness(
   }
   await Promise.all(services.map(until))
   return (performance.now() - heardAt) / 1000
+}
+
+async function countShared(states: StateStore): Promise<number> {
+  const entries = await Promise.all((await states.list('ctl/answers/')).map(key => states.read(key)))
+  return entries.reduce((sum, entry) => sum + (entry?.value as { answers: unknown[] }).answers.length, 0)
 }
 
 /** What asks about the token when a process starts is not about an address, and takes nothing of the quota. */
