@@ -161,7 +161,7 @@ export async function measureFreshness(
 
 async function countShared(states: StateStore): Promise<number> {
   const entries = await Promise.all((await states.list('ctl/answers/')).map(key => states.read(key)))
-  return entries.reduce((sum, entry) => sum + (entry?.value as { answers: unknown[] }).answers.length, 0)
+  return entries.reduce((sum, entry) => sum + ((entry?.value ?? { answers: [] }) as { answers: unknown[] }).answers.length, 0)
 }
 
 /** What asks about the token when a process starts is not about an address, and takes nothing of the quota. */
