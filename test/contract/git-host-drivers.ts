@@ -31,6 +31,7 @@ export const GIT_HOST_DRIVERS: readonly GitHostDriver[] = [
     async open(root) {
       const github = await startFakeGitHub({ root })
       github.limits.set('anonymous', 1_000_000)
+      github.clock.stopAt(Date.now())
       const host = await openGitHubHostAt(github)
       return {
         host,

@@ -55,8 +55,7 @@ describe('a job that reads while git', () => {
     [503, 'Service unavailable'],
     [429, 'Too many requests'],
   ])('asks for a pause with %i asks again after it, and not before', async (status, body) => {
-    const fault = { status, body, headers: { ...PLAIN, 'retry-after': '2' }, match: { host: 'web' } } as const
-    github.clock.stopAt(Date.now())
+    const fault = { status, body, headers: { ...PLAIN, 'retry-after': '4' }, match: { host: 'web' } } as const
     let isFailing = false
     const reading = read(() => {
       github.faults.add(fault)
@@ -65,7 +64,7 @@ describe('a job that reads while git', () => {
     // The other requests of this process wait for the same pause, once the answer has arrived.
     await until(async () => isFailing && asked() > 0 && (await host.tip(await describeAt(host, await create()))).status !== 'ok')
     const before = asked()
-    github.clock.advance(3)
+    github.clock.advance(5)
     expect(await reading).toBe('skill')
     expect(asked()).toBe(before + 1)
   })

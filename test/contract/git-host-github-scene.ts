@@ -39,6 +39,8 @@ export async function openGitHubHostScene() {
 
     async begin(): Promise<GitHost> {
       github.reset()
+      // Only `advance` moves it: how long a test takes decides nothing.
+      github.clock.stopAt(Date.now())
       github.world.ambiguousRefs = 'branch'
       host = await open()
       return host

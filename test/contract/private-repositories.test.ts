@@ -23,6 +23,8 @@ const closed: HostRepository = {
 let host: GitHubHost
 
 beforeEach(async () => {
+  // Only `advance` moves it: how long a test takes decides nothing.
+  github.clock.stopAt(Date.now())
   // The operator's token would see the repository: it must not be used.
   host = await openGitHubHostAt(github, { app: { ...app, id: String(app.id) }, token: tokens.ada })
   await host.describeCredential()
