@@ -39,6 +39,8 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     const closed = await repositories.create('acme', 'closed')
     await closed.commit({ 'a.md': 'a' })
     github = await startFakeGitHub({ root: repositories.root })
+    // Only `advance` moves it: how long a test takes decides nothing.
+    github.clock.stopAt(Date.now())
     states = await open(await temporaryFolder())
     ada = github.user('ada')
     const acme = github.organization('acme', { members: new Map([[ada, 'member']]) })
@@ -135,6 +137,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     // The other process has read the record, and asks with what it has read while the first one refreshes.
     const slow = openSlow(other, person)
     const asking = slow.people.seeAs(person, 'acme', 'closed')
+    await slow.hasRead
     const before = (await recordOf(person)).cred?.sealed
     github.clock.advance(EIGHT_HOURS - 200)
     await one.people.seeAs(person, 'acme', 'closed')
