@@ -15,6 +15,8 @@ let histories: Histories
 
 beforeEach(async () => {
   github.reset()
+  // Only `advance` moves it: how long a test takes decides nothing.
+  github.clock.stopAt(Date.now())
   repository = await create()
   histories = open()
 })
