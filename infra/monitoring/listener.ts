@@ -14,6 +14,8 @@ export interface MonitoringListener {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const REQUEST_MS = 10_000
+/** Longer than the minute after which monitoring systems ask again at most: a request must not meet the end of its idle connection. */
+const KEEP_ALIVE_MS = 72_000
 
 /** @throws SettingsError when the port cannot be opened */
 export async function listenForMonitoring(
@@ -21,7 +23,7 @@ export async function listenForMonitoring(
   metrics: Pick<PrometheusMetrics, 'read'>,
   readiness: Pick<Readiness, 'check'>,
 ): Promise<MonitoringListener> {
-  const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
+  const server = createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     answer(request, metrics, readiness)
       .then(content => send(request, response, content))
       .catch(() => response.destroy())
