@@ -1,5 +1,5 @@
 import { AHEAD } from '#indexer/jobs/ahead.ts'
-import { PATIENCE } from '#infra/github/patience.ts'
+import { PATIENCE } from '#infra/patience.ts'
 import { PATIENT } from './patient.ts'
 
 /**
