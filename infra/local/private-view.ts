@@ -113,6 +113,8 @@ class LinkedView implements PrivateView {
 
   /** Brings the files of a folder. Returns the files of the view that are no longer in it. */
   async #bringFolder(objects: SourceFolder, name: string): Promise<string[]> {
+    // The instant of the look, not of its end: what comes right after it, within the same tick, changes no signature.
+    const lookedAt = Date.now()
     const stats = lstatSync(join(objects.at, name), { throwIfNoEntry: false })
     if (!stats) return []
     if (!stats.isDirectory()) throw new NotSelfContained(`objects/${name}`)
@@ -123,7 +125,7 @@ class LinkedView implements PrivateView {
     try {
       const into = join(this.gitDir, 'objects', name)
       const gone = await this.#bringFiles(folder, into, name === 'pack')
-      if (Date.now() - stats.ctimeMs > TICK_MS) this.#seen.set(name, signature)
+      if (lookedAt - stats.ctimeMs > TICK_MS) this.#seen.set(name, signature)
       return gone
     } finally {
       await folder.handle.close()
@@ -178,12 +180,13 @@ class LinkedView implements PrivateView {
 
   /** Where the history of a shallow clone ends. */
   async #writeShallow(): Promise<void> {
+    const lookedAt = Date.now()
     const stats = lstatSync(join(this.#commonDir, 'shallow'), { throwIfNoEntry: false })
     const signature = stats ? signatureOf(stats) : ''
     if (this.#shallow === signature) return
     this.#shallow = null
     await this.#bringShallow()
-    if (!stats || Date.now() - stats.ctimeMs > TICK_MS) this.#shallow = signature
+    if (!stats || lookedAt - stats.ctimeMs > TICK_MS) this.#shallow = signature
   }
 
   async #bringShallow(): Promise<void> {
