@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { sendRaw } from '#test/support/raw-socket.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { ensureBuilt } from './support/built-site.ts'
@@ -27,7 +28,12 @@ beforeAll(async () => {
       logger: { level: 'warn', stream: { write: (line: string) => lines.push(line) } },
       site: async instance => {
         const client = createApiClient(injectTransport(instance))
-        await instance.register(sitePlugin, { client, baseUrl: 'https://mountglass.example', hosts: ['local', 'gh'] })
+        await instance.register(sitePlugin, {
+          client,
+          baseUrl: 'https://mountglass.example',
+          hosts: ['local', 'gh'],
+          rendering: PATIENT_RENDERING,
+        })
       },
     },
   )
