@@ -67,6 +67,8 @@ export interface LocalHostOptions {
   onRefused?: OnRefused
   /** A monotonic time in milliseconds, by which the pace of readers is measured. Default: that of this process. */
   monotonicNow?: () => number
+  /** For tests. Default: `HISTORY_WAIT_MS`. */
+  historyWaitMs?: number
 }
 
 /** A file of this name in the git dir makes the repository private. */
@@ -87,7 +89,7 @@ export async function openLocalHost(options: LocalHostOptions): Promise<LocalHos
   const roots = [options.root, ...(options.examples === undefined ? [] : [options.examples])]
   const rawFiles = createRawFiles(options.monotonicNow)
   const onRefused = tellOnce(options.onRefused ?? (() => {}))
-  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl, rawFiles, onRefused)
+  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options, rawFiles, onRefused)
 }
 
 class LocalGitHost implements LocalHost {
@@ -107,14 +109,15 @@ class LocalGitHost implements LocalHost {
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
-  constructor(roots: readonly string[], baseUrl: string, rawFiles: RawFiles, onRefused: OnRefused) {
+  constructor(roots: readonly string[], options: LocalHostOptions, rawFiles: RawFiles, onRefused: OnRefused) {
+    const { baseUrl, historyWaitMs = HISTORY_WAIT_MS } = options
     this.#roots = roots
     this.#rawFiles = rawFiles
     this.#onRefused = onRefused
     const refuse = ({ named }: Place) => onRefused(named, NOT_SELF_CONTAINED)
     const signal = () => this.#answerSignal()
     this.#commits = new Commits(this.#views, this.#gitPlaces, { signal, waitMs: WAIT_MS }, refuse)
-    this.#history = new PlaceHistory(this.#views, this.#gitPlaces, { signal, waitMs: HISTORY_WAIT_MS })
+    this.#history = new PlaceHistory(this.#views, this.#gitPlaces, { signal, waitMs: historyWaitMs })
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }
