@@ -134,7 +134,7 @@ export function visitsAt(segment: 'local' | 'gh', variants = VARIANTS.length): v
     await page.goto(`${service.baseUrl}${handbook}`)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await page.locator('#main:focus').waitFor()
     await watched.close(service.baseUrl)
   })
 }
@@ -180,7 +180,9 @@ async function expectFits(page: Page): Promise<void> {
   expect(content, page.url()).toBeLessThanOrEqual(window)
 }
 
+/** Of the whole page: a click waits only until its page begins. */
 async function exactTexts(page: Page): Promise<string[]> {
+  await page.waitForLoadState()
   return page.locator('pre.exact').evaluateAll(blocks => blocks.map(block => block.textContent))
 }
 
