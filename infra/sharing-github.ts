@@ -5,12 +5,14 @@ import { type ChangeFeed, openChangeFeed } from './changes/change-feed.ts'
 import { HeardChanges } from './github/heard-changes.ts'
 import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from './github/host.ts'
 import { openSharedAnswers } from './github/shared-answers.ts'
-import { storePatienceMs } from './github/store-patience.ts'
 import { HostChange } from './github/webhook.ts'
+import { patienceMsOf } from './patience.ts'
 import type { Stores } from './stores.ts'
 
 const CHANGES_CHANNEL = 'mountglass_changes'
 const SEGMENT = 'gh'
+/** How long a visitor waits for what other processes of the deployment know before the host is asked. */
+const STORE_PATIENCE_MS = 250
 
 /**
  * GitHub for a process that may have others beside it: they share what they asked, and tell each other of webhooks.
@@ -27,7 +29,7 @@ export async function openSharingGitHub(
   const fallbacks = createFallbacks(metrics, { warn: (_fields, message) => onWarning(message) })
   const changes = new HeardChanges(webhookSecret !== null)
   const scope = JSON.stringify([apiUrl, token])
-  const patienceMs = storePatienceMs(process.env)
+  const patienceMs = patienceMsOf(process.env) ?? STORE_PATIENCE_MS
   const shared = openSharedAnswers({ states: stores.states, host: SEGMENT, scope, changes, clock, fallbacks, patienceMs })
   closing.push(() => shared.close())
   const told: { feed: ChangeFeed<HostChange> | null } = { feed: null }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { STORE_PATIENCE } from '#infra/github/store-patience.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/fake-github/server.ts'
 import { pushPayload, signDelivery } from '../support/fake-github/webhooks.ts'
 import type { App } from '../support/fake-github/world.ts'
+import { PATIENT_PROCESS } from '../support/patient.ts'
 import { createRandom } from '../support/random.ts'
 import { createRepositories, type TestRepository } from '../support/repository.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -64,7 +64,7 @@ export async function makeQuotaScene(addresses: number, atEnd: AtEnd): Promise<Q
     MOUNTGLASS_INDEXER: 'none',
     MOUNTGLASS_LOG: 'warn',
     // What is counted are questions of processes that know each other's answers, however busy the machine is.
-    [STORE_PATIENCE]: '60000',
+    ...PATIENT_PROCESS,
   }
   return { github, app, repositories, env }
 }
