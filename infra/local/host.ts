@@ -79,7 +79,7 @@ const ANSWER_MS = 10_000
 /** Time in which a caller is told a commit, the waiting for a turn included. */
 const WAIT_MS = 20_000
 /** The same for a history: a page is shown without it. */
-const HISTORY_WAIT_MS = 4_000
+export const HISTORY_WAIT_MS = 4_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
 
