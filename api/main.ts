@@ -18,6 +18,7 @@ import { listenForMonitoring, type MonitoringListener } from '#infra/monitoring/
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
+import { patienceMsOf } from '#infra/patience.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
@@ -195,6 +196,7 @@ async function assembleDeps(
   const documents = openWebDocuments(CLIENT_DOCUMENT)
   const oauth = deploymentOAuth(infra, settings, keys, { people, documents })
   const damages = createDamageReports(states)
+  const patienceMs = patienceMsOf(process.env)
   return {
     hosts,
     snapshots: createSnapshotReader(blobs, {
@@ -217,6 +219,7 @@ async function assembleDeps(
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,
+    ...(patienceMs !== null && { patienceMs: { card: patienceMs, listings: patienceMs } }),
     onOffered,
     readRawFile: async (repository, commit, path, reader) => local?.readRawFile(repository, commit, path, reader) ?? null,
     checkReady,
@@ -234,6 +237,7 @@ function pages(
   metrics: Metrics,
 ): SitePlugin {
   const { hosts, fallbacks, localSource } = deps
+  const patienceMs = patienceMsOf(process.env)
   return async instance => {
     const client = createApiClient(injectTransport(instance))
     await instance.register(sitePlugin, {
@@ -246,6 +250,7 @@ function pages(
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
       listLocal,
       rendering: {
+        ...(patienceMs !== null && { patienceMs, limitMs: patienceMs }),
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
         onFailure: error => fallbacks?.note('rendering', error),
       },

@@ -18,7 +18,7 @@ import { type LocalHost, openLocalHost } from './local/host.ts'
 import type { OnRefused } from './local/refusals.ts'
 import { countBlobStore, countStateStore } from './monitoring/counted-stores.ts'
 import { watchHosts, watchQueue } from './monitoring/watched.ts'
-import { hostTimeouts } from './patience.ts'
+import { patienceMsOf } from './patience.ts'
 import { createStateQueue } from './queue/state-queue.ts'
 import { openSharingGitHub } from './sharing-github.ts'
 import { type OpenOptions, openStores, type ProbedBuckets, type Stores } from './stores.ts'
@@ -141,7 +141,8 @@ async function openWithoutQueue(
       const onWarning = (message: string) => process.emitWarning(message)
       const parent = handover?.gitHub ?? null
       const tokens = handover === undefined ? null : given
-      const timeouts = hostTimeouts(process.env)
+      const patienceMs = patienceMsOf(process.env)
+      const timeouts = patienceMs === null ? {} : { patienceMs, answerMs: patienceMs, retryWithinMs: patienceMs }
       const base = { ...settings.github, hasGit, clock: systemClock, onWarning, parent, tokens, timeouts }
       // Job processes hear no webhooks and keep no answers for long, and the store `memory:` has one process.
       const isAlone = handover !== undefined || settings.store.kind === 'memory'
@@ -197,7 +198,9 @@ async function openLocal(
   const { localRepositories, baseUrl } = settings
   if (localRepositories !== null) await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', localRepositories)
   const prepare = async () => prepareExampleRepositories(EXAMPLE, join(await folder(), 'examples'))
-  if (localRepositories === null) return openLocalHost({ root: await prepare(), baseUrl })
+  const patienceMs = patienceMsOf(process.env)
+  const options = { baseUrl, ...(patienceMs !== null && { historyWaitMs: patienceMs }) }
+  if (localRepositories === null) return openLocalHost({ root: await prepare(), ...options })
   // The reference repository is served beside the operator's, which do not depend on it.
   const examples = await prepare().catch(error => {
     process.emitWarning(`the reference repository cannot be served: ${(error as Error).message}`)
@@ -205,7 +208,7 @@ async function openLocal(
   })
   return openLocalHost({
     root: localRepositories,
-    baseUrl,
+    ...options,
     ...(examples === null ? {} : { examples }),
     ...(onRefused && { onRefused }),
   })

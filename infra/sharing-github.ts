@@ -6,11 +6,13 @@ import { HeardChanges } from './github/heard-changes.ts'
 import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from './github/host.ts'
 import { openSharedAnswers } from './github/shared-answers.ts'
 import { HostChange } from './github/webhook.ts'
-import { feedTimeouts, storePatienceMs } from './patience.ts'
+import { patienceMsOf } from './patience.ts'
 import type { Stores } from './stores.ts'
 
 const CHANGES_CHANNEL = 'mountglass_changes'
 const SEGMENT = 'gh'
+/** How long a visitor waits for what other processes of the deployment know before the host is asked. */
+const STORE_PATIENCE_MS = 250
 
 /**
  * GitHub for a process that may have others beside it: they share what they asked, and tell each other of webhooks.
@@ -27,7 +29,7 @@ export async function openSharingGitHub(
   const fallbacks = createFallbacks(metrics, { warn: (_fields, message) => onWarning(message) })
   const changes = new HeardChanges(webhookSecret !== null)
   const scope = JSON.stringify([apiUrl, token])
-  const patienceMs = storePatienceMs(process.env)
+  const patienceMs = patienceMsOf(process.env) ?? STORE_PATIENCE_MS
   const shared = openSharedAnswers({ states: stores.states, host: SEGMENT, scope, changes, clock, fallbacks, patienceMs })
   closing.push(() => shared.close())
   const told: { feed: ChangeFeed<HostChange> | null } = { feed: null }
@@ -53,6 +55,7 @@ function openGitHubChanges(
   order: HeardChanges,
   fallbacks: Fallbacks,
 ): ChangeFeed<HostChange> {
+  const patienceMs = patienceMsOf(process.env)
   const feed = openChangeFeed({
     states,
     key: changesKey(SEGMENT),
@@ -62,7 +65,7 @@ function openGitHubChanges(
     order,
     onTold: () => void database?.notify(CHANGES_CHANNEL).catch(() => {}), // the others look in a few seconds
     fallbacks,
-    ...feedTimeouts(process.env),
+    ...(patienceMs !== null && { readMs: patienceMs }),
   })
   const unlisten = database?.listen(CHANGES_CHANNEL, () => void feed.look())
   return {

@@ -13,7 +13,7 @@ import { openDiskStateStore } from './disk/state-store.ts'
 import type { InfraSettings, S3Setting } from './infra-settings.ts'
 import { createMemoryBlobStore } from './memory/blob-store.ts'
 import { createMemoryStateStore } from './memory/state-store.ts'
-import { bucketTimeouts } from './patience.ts'
+import { patienceMsOf } from './patience.ts'
 import type { Database } from './postgres/database.ts'
 import type { S3Stores } from './s3/open.ts'
 import type { Conditions } from './s3/probe.ts'
@@ -152,7 +152,8 @@ async function openBucketFor(
   known: Conditions | null,
 ): Promise<S3Stores> {
   const { openS3Blobs, openS3Stores } = await import('./s3/open.ts')
-  const settings = { ...setting, ...bucketTimeouts(process.env) }
+  const answerMs = patienceMsOf(process.env)
+  const settings = { ...setting, ...(answerMs !== null && { answerMs }) }
   try {
     return states === null ? await openS3Stores(settings, known) : { ...(await openS3Blobs(settings, known)), states }
   } catch (cause) {

@@ -19,7 +19,7 @@ export interface SharedAnswersOptions {
   changes: HeardChanges
   clock: Clock
   fallbacks?: Fallbacks
-  /** How long a visitor waits for the store before the host is asked. See `storePatienceMs`. */
+  /** How long a visitor waits for the store before the host is asked. */
   patienceMs: number
 }
 

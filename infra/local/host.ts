@@ -67,6 +67,8 @@ export interface LocalHostOptions {
   onRefused?: OnRefused
   /** A monotonic time in milliseconds, by which the pace of readers is measured. Default: that of this process. */
   monotonicNow?: () => number
+  /** For tests. Default: `HISTORY_WAIT_MS`. */
+  historyWaitMs?: number
 }
 
 /** A file of this name in the git dir makes the repository private. */
@@ -77,7 +79,7 @@ const ANSWER_MS = 10_000
 /** Time in which a caller is told a commit, the waiting for a turn included. */
 const WAIT_MS = 20_000
 /** The same for a history: a page is shown without it. */
-const HISTORY_WAIT_MS = 4_000
+export const HISTORY_WAIT_MS = 4_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
 
@@ -87,7 +89,7 @@ export async function openLocalHost(options: LocalHostOptions): Promise<LocalHos
   const roots = [options.root, ...(options.examples === undefined ? [] : [options.examples])]
   const rawFiles = createRawFiles(options.monotonicNow)
   const onRefused = tellOnce(options.onRefused ?? (() => {}))
-  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options.baseUrl, rawFiles, onRefused)
+  return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options, rawFiles, onRefused)
 }
 
 class LocalGitHost implements LocalHost {
@@ -107,14 +109,15 @@ class LocalGitHost implements LocalHost {
   readonly #closing = new AbortController()
   readonly #readers = new Set<RepositoryReader>()
 
-  constructor(roots: readonly string[], baseUrl: string, rawFiles: RawFiles, onRefused: OnRefused) {
+  constructor(roots: readonly string[], options: LocalHostOptions, rawFiles: RawFiles, onRefused: OnRefused) {
+    const { baseUrl, historyWaitMs = HISTORY_WAIT_MS } = options
     this.#roots = roots
     this.#rawFiles = rawFiles
     this.#onRefused = onRefused
     const refuse = ({ named }: Place) => onRefused(named, NOT_SELF_CONTAINED)
     const signal = () => this.#answerSignal()
     this.#commits = new Commits(this.#views, this.#gitPlaces, { signal, waitMs: WAIT_MS }, refuse)
-    this.#history = new PlaceHistory(this.#views, this.#gitPlaces, { signal, waitMs: HISTORY_WAIT_MS })
+    this.#history = new PlaceHistory(this.#views, this.#gitPlaces, { signal, waitMs: historyWaitMs })
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }

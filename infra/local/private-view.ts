@@ -113,8 +113,7 @@ class LinkedView implements PrivateView {
 
   /** Brings the files of a folder. Returns the files of the view that are no longer in it. */
   async #bringFolder(objects: SourceFolder, name: string): Promise<string[]> {
-    // The instant of the look, not of its end: what comes right after it, within the same tick, changes no signature.
-    const lookedAt = Date.now()
+    const lookedAtMs = Date.now()
     const stats = lstatSync(join(objects.at, name), { throwIfNoEntry: false })
     if (!stats) return []
     if (!stats.isDirectory()) throw new NotSelfContained(`objects/${name}`)
@@ -125,7 +124,7 @@ class LinkedView implements PrivateView {
     try {
       const into = join(this.gitDir, 'objects', name)
       const gone = await this.#bringFiles(folder, into, name === 'pack')
-      if (lookedAt - stats.ctimeMs > TICK_MS) this.#seen.set(name, signature)
+      if (isSettled(stats, lookedAtMs)) this.#seen.set(name, signature)
       return gone
     } finally {
       await folder.handle.close()
@@ -180,13 +179,13 @@ class LinkedView implements PrivateView {
 
   /** Where the history of a shallow clone ends. */
   async #writeShallow(): Promise<void> {
-    const lookedAt = Date.now()
+    const lookedAtMs = Date.now()
     const stats = lstatSync(join(this.#commonDir, 'shallow'), { throwIfNoEntry: false })
     const signature = stats ? signatureOf(stats) : ''
     if (this.#shallow === signature) return
     this.#shallow = null
     await this.#bringShallow()
-    if (!stats || lookedAt - stats.ctimeMs > TICK_MS) this.#shallow = signature
+    if (!stats || isSettled(stats, lookedAtMs)) this.#shallow = signature
   }
 
   async #bringShallow(): Promise<void> {
@@ -202,6 +201,11 @@ class LinkedView implements PrivateView {
 /** Identifies the entries of a folder, or a file that git replaces as a whole. */
 function signatureOf({ dev, ino, ctimeMs, mtimeMs }: Stats): string {
   return `${dev}:${ino}:${ctimeMs}:${mtimeMs}`
+}
+
+/** Whether the next change will change the signature. @param lookedAtMs before the look: the last change may be later than it */
+function isSettled({ ctimeMs }: Stats, lookedAtMs: number): boolean {
+  return lookedAtMs - ctimeMs > TICK_MS
 }
 
 /** Names in the folder, in pieces: there may be millions. @throws ViewTooLarge */

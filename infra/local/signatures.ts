@@ -41,9 +41,11 @@ export class Signing {
   readonly watch: Watch = (path, what = 'itself') => {
     const key = keyOf(path, what)
     if (this.signatures.has(key)) return
+    // Before the look: after it, time may have passed in which the file changed again without a trace.
+    const lookedAtMs = Date.now()
     const signature = readSignature(path, what)
     this.signatures.set(key, signature)
-    this.isSettled &&= isSettled(signature, Date.now())
+    this.isSettled &&= isSettled(signature, lookedAtMs)
   }
 }
 
@@ -159,9 +161,9 @@ const NS_PER_SECOND = 1_000_000_000n
 const TICK_MS = 50
 const COARSE_TICK_MS = 2_500
 
-/** Whether the next change will change the signature: the last one was before the current tick of the file system's clock. */
-function isSettled(signature: Signature | Absent, now: number): boolean {
+/** Whether the next change will change the signature: when it was read, the last one was before the current tick of the file system's clock. */
+function isSettled(signature: Signature | Absent, lookedAtMs: number): boolean {
   if (signature.ino === null || (signature.isFolder && signature.what === 'itself')) return true
   const tick = signature.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
-  return now - Number(signature.changedNs / NS_PER_MS) > tick
+  return lookedAtMs - Number(signature.changedNs / NS_PER_MS) > tick
 }

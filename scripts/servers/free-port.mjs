@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { once } from 'node:events'
+import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 
 /** Below the ephemeral ports: an outgoing connection could take one of those between the check and the listening. */
@@ -7,7 +7,8 @@ const PORTS = { from: 20_000, to: 32_000 }
 const TRIES = 100
 
 /**
- * Finds a loopback port that is free, with as many after it as are wanted. Until this process ends, no other caller is given them, in any process.
+ * Finds a loopback port that is free at this moment, with as many after it as are wanted. While this process lives, it is told to no other caller:
+ * a program that was given a port takes seconds until it listens.
  *
  * @param {number} [count] ports in a row
  * @returns {Promise<number>} the first one
@@ -15,37 +16,36 @@ const TRIES = 100
 export async function freePort(count = 1) {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(PORTS.from, PORTS.to - count)
-    const areFree = await Promise.all(Array.from({ length: count }, (_, place) => claim(port + place)))
-    if (areFree.every(Boolean)) return port
+    const reserved = await Promise.all(Array.from({ length: count }, (_, place) => reserve(port + place)))
+    if (reserved.every(socket => socket !== null)) return port
+    for (const socket of reserved) socket?.close()
   }
   throw new Error('there is no free port')
 }
 
 /**
- * Between this look and the moment at which a program listens, or while it restarts, another caller may not find the port free. Its claim is a
- * name that the system gives to one process and takes back at its end; only Linux has such names.
+ * Holds the port of UDP, which nobody needs, as a mark that callers of every process see. The system removes it with this process.
  *
  * @param {number} port
- * @returns {Promise<boolean>}
+ * @returns {Promise<import('node:dgram').Socket | null>} `null` when the port is not free, or was told before
  */
-async function claim(port) {
-  const isClaimed =
-    process.platform !== 'linux' || (await listens(async server => server.unref(), { path: `\0mountglass-port-${port}` }))
-  return isClaimed && (await listens(server => once(server.close(), 'close'), { port, host: '127.0.0.1' }))
+async function reserve(port) {
+  const socket = createSocket('udp4')
+  const isFirst = await new Promise(resolve => {
+    socket.once('error', () => resolve(false)).bind(port, '127.0.0.1', () => resolve(true))
+  })
+  if (isFirst && (await isFree(port))) return socket.unref()
+  socket.close()
+  return null
 }
 
 /**
- * @param {(server: import('node:net').Server) => Promise<unknown>} then once it listens
- * @param {import('node:net').ListenOptions} where
- * @returns {Promise<boolean>} whether it could
+ * @param {number} port
+ * @returns {Promise<boolean>}
  */
-async function listens(then, where) {
-  const server = createServer()
-  try {
-    await once(server.listen(where), 'listening')
-  } catch {
-    return false
-  }
-  await then(server)
-  return true
+function isFree(port) {
+  return new Promise(resolve => {
+    const server = createServer().once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 }

@@ -11,6 +11,7 @@ import { injectTransport, sitePlugin } from '#site/server.ts'
 import { message } from '#test/mcp/scene.ts'
 import { ensureBuilt } from '#test/site/support/built-site.ts'
 import { pushPayload, repositoryPayload, signDelivery } from '#test/support/fake-github/webhooks.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 import { OTHER_REQUESTS, openAsking, REPOSITORY_REQUESTS } from '#test/support/route-requests.ts'
 import { BASE_URL, WEBHOOK_SECRET } from '#test/support/test-app.ts'
@@ -44,7 +45,7 @@ beforeAll(async () => {
     site: async instance => {
       const baseUrl = 'https://mountglass.test'
       const client = createApiClient(injectTransport(instance))
-      await sitePlugin(instance, { client, hosts: ['local', 'gh'], baseUrl, rendering: { limitMs: 60_000, patienceMs: 60_000 } })
+      await sitePlugin(instance, { client, hosts: ['local', 'gh'], baseUrl, rendering: PATIENT_RENDERING })
     },
   })
   await scene.github.shown('acme', `${MARKER}-closed`, { visibility: 'private', description: `About ${MARKER}` })

@@ -140,8 +140,9 @@ test('connections that come at once take the places of as many others, before an
 
 test('a connection that is being answered is not closed for a new one', async () => {
   await start({ clients: { connections: 2 }, hookBodies: { totalBytes: 400_000, deadlineMs: 60_000 } })
+  const asked = once(app.app.server, 'request')
   const [reading] = openMany(1, beginningOf(10))
-  await until(async () => (await openConnections()) === 1)
+  await asked
   for (let turn = 0; turn < 10; turn++) openMany(1, '')
   expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
   expect(reading?.socket.destroyed).toBe(false)
@@ -233,11 +234,11 @@ describe('a client that takes its answers', () => {
   })
 
   test('is not closed as idle while bytes wait for it: only its pace decides', async () => {
-    await start({ clients: { ...clients, idleMs: IMPATIENT_MS } })
-    const idle = new Promise(resolve => app.app.server.once('connection', socket => socket.once('timeout', resolve)))
+    await start({ clients })
     await openUndrained(1)
-    await idle
     const [socket] = accepted
+    // Sooner, it might be idle before its requests are read.
+    await once(socket?.setTimeout(IMPATIENT_MS) as Socket, 'timeout')
     expect(socket?.destroyed).toBe(false)
     await until(() => {
       now += 60_000

@@ -4,6 +4,7 @@ import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
 import { message } from '#test/mcp/scene.ts'
 import { ensureBuilt } from '#test/site/support/built-site.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 
 /*
@@ -29,7 +30,7 @@ beforeAll(async () => {
     {
       site: async instance => {
         const client = createApiClient(injectTransport(instance))
-        await instance.register(sitePlugin, { client, baseUrl: BASE_URL, hosts: ['local'] })
+        await instance.register(sitePlugin, { client, baseUrl: BASE_URL, hosts: ['local'], rendering: PATIENT_RENDERING })
       },
     },
   )

@@ -5,6 +5,7 @@ import { parseAddress } from '#core/address.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 import { ensureBuilt } from './support/built-site.ts'
 import { attributesOf, textOf } from './support/html.ts'
@@ -39,7 +40,7 @@ beforeEach(async () => {
       operator: { ...NO_CONTENT, featured: [{ address: parseAddress(PAGE, ['gh']), image: null, verified: false }] },
       site: async instance => {
         const client = createApiClient(injectTransport(instance))
-        await instance.register(sitePlugin, { client, baseUrl: BASE_URL, hosts: ['local', 'gh'] })
+        await instance.register(sitePlugin, { client, baseUrl: BASE_URL, hosts: ['local', 'gh'], rendering: PATIENT_RENDERING })
       },
     },
   )

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 import { ensureBuilt } from './support/built-site.ts'
 
@@ -17,7 +18,13 @@ test.for(['withheld', 'open'] as const)(
       deps: deps => ({ ...deps, localSource }),
       site: async pages => {
         const client = createApiClient(injectTransport(pages))
-        await pages.register(sitePlugin, { client, baseUrl: BASE_URL, hosts: ['local'], localSource })
+        await pages.register(sitePlugin, {
+          client,
+          baseUrl: BASE_URL,
+          hosts: ['local'],
+          localSource,
+          rendering: PATIENT_RENDERING,
+        })
       },
     })
     await app.open('/local/acme/tools')

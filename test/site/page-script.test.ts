@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
   test('keeps a range of lines in the URL, and goes to the permanent link by a key', () =>
     visit(`${PAGE}?view=file&path=a.ts#L3`, async page => {
       await page.locator('#L5 > a').click({ modifiers: ['Shift'] })
-      expect(page.url()).toMatch(/#L3-L5$/)
+      await page.waitForURL(/#L3-L5$/)
       await page.waitForFunction('document.querySelectorAll(".line.marked").length === 3')
       await page.keyboard.press('y')
       await page.waitForURL(new RegExp(`@${COMMIT}.*#L3-L5$`))

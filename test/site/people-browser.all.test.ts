@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findFaults } from './support/accessibility.js'
 import { hasBrowser, openBrowser } from './support/browser.ts'
@@ -66,6 +66,12 @@ async function inContext<Result>(
   }
 }
 
+/** Clicks, and waits for the whole page to which that leads: a click waits only until it begins. */
+async function follow(target: Locator): Promise<void> {
+  await target.click()
+  await target.page().waitForLoadState()
+}
+
 const signIn = (page: Page) => page.goto(`${site.origin}/auth/sign-in?return=/account`)
 
 /** As somebody does at a terminal. */
@@ -106,26 +112,26 @@ test.runIf(hasBrowser).each([true, false])(
       async page => {
         await page.goto(site.origin + CLOSED)
         expect(await page.textContent('h1')).toContain('Repository not found')
-        await page.getByRole('link', { name: 'sign in', exact: true }).click()
+        await follow(page.getByRole('link', { name: 'sign in', exact: true }))
         expect(new URL(page.url()).pathname).toBe(CLOSED)
         expect(await page.textContent('.summary')).toContain('private')
-        await page.getByRole('link', { name: 'Your account: ada' }).click()
-        await page.getByRole('link', { name: 'Make a token for closed' }).click()
+        await follow(page.getByRole('link', { name: 'Your account: ada' }))
+        await follow(page.getByRole('link', { name: 'Make a token for closed' }))
         expect(await page.inputValue('#token-address')).toBe(CLOSED)
         await page.fill('#token-label', 'Night build')
         await page.selectOption('#token-days', '7')
-        await page.getByRole('button', { name: 'Make token' }).click()
+        await follow(page.getByRole('button', { name: 'Make token' }))
         const token = (await page.textContent('.shown-once')) ?? ''
         expect((await read(token)).text).toContain('The closed guide')
         expect(await (await call(token)).text()).toContain('The closed guide')
         await page.reload()
         expect(await page.content()).not.toContain(token)
         await page.locator('li', { hasText: 'Night build' }).locator('summary').click()
-        await page.locator('li', { hasText: 'Night build' }).getByRole('button', { name: 'Delete token' }).click()
+        await follow(page.locator('li', { hasText: 'Night build' }).getByRole('button', { name: 'Delete token' }))
         expect(await page.textContent('#tokens')).toContain('The token is deleted')
         expect((await read(token)).status).toBe(401)
         expect((await call(token)).status).toBe(401)
-        await page.getByRole('main').getByRole('button', { name: 'Sign out', exact: true }).click()
+        await follow(page.getByRole('main').getByRole('button', { name: 'Sign out', exact: true }))
         expect(new URL(page.url()).pathname).toBe('/')
         await page.goto(site.origin + CLOSED)
         expect(await page.content()).not.toContain('The closed')
@@ -287,7 +293,7 @@ test.runIf(hasBrowser)('the pages of people are for everybody: wide and narrow, 
         await signIn(page)
         await page.fill('#token-address', CLOSED)
         await page.fill('#token-label', `${colorScheme} ${'long '.repeat(8)}`)
-        await page.getByRole('button', { name: 'Make token' }).click()
+        await follow(page.getByRole('button', { name: 'Make token' }))
         faults.push(...(await runAxe(page)))
         for (const target of targets) await look(target)
       },

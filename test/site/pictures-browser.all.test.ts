@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { plainPicture } from '#test/support/pictures.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { hasBrowser, openBrowser } from './support/browser.ts'
@@ -29,6 +30,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
             client: createApiClient(injectTransport(app)),
             baseUrl: 'https://mountglass.test',
             hosts: ['local', 'gh'],
+            rendering: PATIENT_RENDERING,
           })),
       },
     )

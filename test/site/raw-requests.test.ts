@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { sendRaw } from '#test/support/raw-socket.ts'
-import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { type TestApp, type TestAppOptions, testApp } from '#test/support/test-app.ts'
 import { ensureBuilt } from './support/built-site.ts'
 
 /** Requests of chance: as many as take a few seconds. */
@@ -18,24 +19,36 @@ let port: number
 const lines: string[] = []
 beforeAll(async () => {
   await ensureBuilt()
-  app = await testApp(
+  app = await serve({})
+  port = portOf(app)
+})
+afterAll(() => app.close())
+
+const portOf = ({ app }: TestApp) => (app.server.address() as AddressInfo).port
+
+/** The service with pages. @param patience with its clients */
+async function serve(patience: Pick<TestAppOptions, 'clients' | 'hookBodies'>): Promise<TestApp> {
+  const started = await testApp(
     { 'acme/tools': { 'package.json': '{"license":"MIT"}\n', 'docs/a.md': '# A\n' } },
     {
       github: { withToken: true },
-      clients: { headersMs: 1_000, requestMs: 1_000, checkEveryMs: 20, lingerMs: 20 },
-      hookBodies: { totalBytes: 1_000_000, deadlineMs: 20 },
+      ...patience,
       logger: { level: 'warn', stream: { write: (line: string) => lines.push(line) } },
       site: async instance => {
         const client = createApiClient(injectTransport(instance))
-        await instance.register(sitePlugin, { client, baseUrl: 'https://mountglass.example', hosts: ['local', 'gh'] })
+        await instance.register(sitePlugin, {
+          client,
+          baseUrl: 'https://mountglass.example',
+          hosts: ['local', 'gh'],
+          rendering: PATIENT_RENDERING,
+        })
       },
     },
   )
-  await app.app.listen({ host: '127.0.0.1', port: 0 })
-  port = (app.app.server.address() as AddressInfo).port
-  await app.open(PAGE)
-})
-afterAll(() => app.close())
+  await started.app.listen({ host: '127.0.0.1', port: 0 })
+  await started.open(PAGE)
+  return started
+}
 
 const send = (bytes: string) => sendRaw(port, bytes)
 const get = (target: string, headers = '') => send(`GET ${target} HTTP/1.1\r\n${headers}${END}`)
@@ -267,10 +280,14 @@ describe('requests of chance', () => {
     )
 
   test('are never the fault of the service, and those that it refuses have a code of the interface', async () => {
+    // Many of them do not end.
+    const clients = { headersMs: 1_000, requestMs: 1_000, checkEveryMs: 20, lingerMs: 20 }
+    const impatient = await serve({ clients, hookBodies: { totalBytes: 1_000_000, deadlineMs: 20 } })
+    onTestFinished(() => impatient.close())
     lines.length = 0
     await fc.assert(
       fc.asyncProperty(request, async bytes => {
-        const answer = await send(bytes)
+        const answer = await sendRaw(portOf(impatient), bytes)
         const documented = answer.status === 503 && ERROR_STATUS[answer.code as keyof typeof ERROR_STATUS] === 503
         expect(answer.status < 500 || documented, answer.text).toBe(true)
         if (answer.code !== undefined) expect(answer.status).toBe(ERROR_STATUS[answer.code as keyof typeof ERROR_STATUS])

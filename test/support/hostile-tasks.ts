@@ -18,10 +18,12 @@ const WORK: Record<HostileTask, () => unknown> = {
   wait: () => sleep(600_000),
   async grow() {
     const held: Buffer[] = []
-    for (;;) {
+    // More than it may, and no more than the machine has while nobody looks at it.
+    while (held.length < 64) {
       held.push(Buffer.alloc(16 * 1024 * 1024, held.length))
       await sleep(5)
     }
+    await sleep(600_000, held)
   },
   die: () => process.abort(),
   environment: () => Object.keys(process.env).sort(),

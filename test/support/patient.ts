@@ -1,5 +1,7 @@
 import { READ_PATIENCE } from '#infra/github/ask-patiently.ts'
 import type { HostTimeouts } from '#infra/github/host.ts'
+import { PATIENCE } from '#infra/patience.ts'
+import type { RendererOptions } from '#site/lib/render-pool.ts'
 
 /** Waits that end on no machine, however slow: only a test of patience wants an end of them. */
 export const PATIENT = {
@@ -8,6 +10,12 @@ export const PATIENT = {
   retryWithinMs: 60_000,
   readPatience: { ...READ_PATIENCE, withinMs: 60_000 },
 } satisfies HostTimeouts
+
+/** For the thread that renders texts of pages. */
+export const PATIENT_RENDERING = { limitMs: 60_000, patienceMs: 60_000 } satisfies RendererOptions
+
+/** The environment of a service that runs as a process. */
+export const PATIENT_PROCESS = { [PATIENCE]: '60000' }
 
 /** For a process that decodes or draws pictures. */
 export const PATIENT_TASK = { taskMs: 60_000 }

@@ -1,6 +1,5 @@
 import { AHEAD } from '#indexer/jobs/ahead.ts'
-import { PATIENCE } from '#infra/patience.ts'
-import { PATIENT } from './patient.ts'
+import { PATIENT_PROCESS } from './patient.ts'
 
 /**
  * What a program of ours receives from the environment of the tests, and nothing else: where git lies, the compiled sources, that nothing is
@@ -9,5 +8,5 @@ import { PATIENT } from './patient.ts'
  */
 export function programEnvironment(): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env
-  return { PATH, NODE_COMPILE_CACHE, [AHEAD]: process.env[AHEAD], [PATIENCE]: String(PATIENT.answerMs) }
+  return { PATH, NODE_COMPILE_CACHE, [AHEAD]: process.env[AHEAD], ...PATIENT_PROCESS }
 }

@@ -135,7 +135,8 @@ export async function testApp(
   // The queue of the stores belongs to their state store.
   const queue = (states === stores.states ? stores.queue : undefined) ?? createStateQueue(states, clock)
   const { monotonicNow } = options
-  const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL, ...(monotonicNow && { monotonicNow }) })
+  const localOptions = { root: repositories.root, baseUrl: BASE_URL, historyWaitMs: patienceMs }
+  const host = await openLocalHost({ ...localOptions, ...(monotonicNow && { monotonicNow }) })
   const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
   const { onWarning = failOn } = options
   const githubOptions = github && hostOptions(github, options.github ?? { withToken: false }, { clock, patienceMs, onWarning })

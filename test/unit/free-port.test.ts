@@ -1,9 +1,26 @@
-import { expect, test } from 'vitest'
-import { freePort } from '../../scripts/servers/free-port.mjs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
 
-test.runIf(process.platform === 'linux')('no port is given twice, although nobody listens there yet', async () => {
-  const ports: number[] = []
-  // Of so many out of twelve thousand, some would be the same.
-  for (let number = 0; number < 600; number++) ports.push(await freePort())
-  expect(new Set(ports).size).toBe(ports.length)
+const MODULE = new URL('../../scripts/servers/free-port.mjs', import.meta.url).href
+const PORTS = 400
+
+/** A process that looks for many ports, and then lives on. @returns the ports */
+async function portsOfAnother(): Promise<string[]> {
+  const program = `
+    import { freePort } from ${JSON.stringify(MODULE)}
+    const ports = await Promise.all(Array.from({ length: ${PORTS} }, () => freePort()))
+    process.stdout.write(ports.join() + '\\n')
+    process.stdin.resume()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let told = ''
+  while (!told.endsWith('\n')) told += (await once(child.stdout, 'data')).join('')
+  return told.trim().split(',')
+}
+
+test('a port is told once while the process lives that it was told, whoever else looks for one', async () => {
+  const ports = [...(await portsOfAnother()), ...(await portsOfAnother())]
+  expect(ports).toHaveLength(2 * PORTS)
+  expect(new Set(ports).size).toBe(2 * PORTS)
 })

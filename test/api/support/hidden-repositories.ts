@@ -9,6 +9,7 @@ import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
 import type { FakeGitHub } from '#test/support/fake-github/server.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { recordedStore } from '#test/support/recorded-store.ts'
 import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 import { ensureBuilt } from '../../site/support/built-site.ts'
@@ -89,7 +90,7 @@ async function start(tokenOf: (github: FakeGitHub) => string): Promise<void> {
       github: { withToken: true, tokenOf },
       site: async instance => {
         const client = createApiClient(injectTransport(instance))
-        await instance.register(sitePlugin, { client, baseUrl: BASE_URL, hosts: ['local', 'gh'] })
+        await instance.register(sitePlugin, { client, baseUrl: BASE_URL, hosts: ['local', 'gh'], rendering: PATIENT_RENDERING })
       },
     },
   )

@@ -6,6 +6,7 @@ import { createApiClient } from '#site/lib/api-client.ts'
 import { injectTransport, sitePlugin } from '#site/server.ts'
 import { freePort } from '../../../scripts/servers/free-port.mjs'
 import { CHALLENGE, keyOf, REQUESTER, register } from '../../support/oauth-scene.ts'
+import { PATIENT_RENDERING } from '../../support/patient.ts'
 import { openPeopleScene, type PeopleScene, type PeopleSceneOptions } from '../../support/people-scene.ts'
 import { ensureBuilt } from './built-site.ts'
 
@@ -39,7 +40,13 @@ export async function openPeopleSite(options: PeopleSceneOptions = {}): Promise<
     site: async instance => {
       const client = createApiClient(injectTransport(instance))
       const people = given?.people ? pagePeople(given.people, origin) : null
-      await instance.register(sitePlugin, { client, baseUrl: origin, hosts: ['local', 'gh'], people })
+      await instance.register(sitePlugin, {
+        client,
+        baseUrl: origin,
+        hosts: ['local', 'gh'],
+        people,
+        rendering: PATIENT_RENDERING,
+      })
     },
   })
   if (options.baseUrl === undefined) await scene.app.listen({ host: '127.0.0.1', port })

@@ -7,6 +7,7 @@ import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 import type { PeopleOfPages } from '#site/lib/visitor.ts'
 import { sitePlugin } from '#site/server.ts'
+import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { type Answers, answering } from './answers.ts'
 import { ensureBuilt } from './built-site.ts'
 
@@ -52,7 +53,7 @@ export async function openSite(
       baseUrl,
       hostUrls,
       ...settings,
-      rendering: { limitMs: 60_000, patienceMs: 60_000, ...rendering },
+      rendering: { ...PATIENT_RENDERING, ...rendering },
     })
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -3,22 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PATIENT_PROCESS } from '#test/support/patient.ts'
 import { type Reference, serveReference } from '#test/support/reference.ts'
 import { type Service, startService } from '#test/support/service.ts'
-import { until } from '#test/support/until.ts'
 import { openBrowser } from './browser.ts'
 import { ensureBuilt } from './built-site.ts'
 
 const SKILL = 'reading/read-by-rest/SKILL.md'
 
-/** Looks again as a visitor would: a text that is not rendered within the patience of one page is there for a later one. */
 async function waitUntilRendered(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Exact text' }).waitFor()
-  await until(async () => {
-    if ((await page.locator('.prose').count()) > 0) return true
-    await page.reload()
-    return false
-  })
+  await page.locator('.prose').first().waitFor()
 }
 
 const VARIANTS: readonly [string, BrowserContextOptions][] = [
@@ -45,7 +40,7 @@ export function visitsAt(segment: 'local' | 'gh', variants = VARIANTS.length): v
     await writeFile(join(operator, 'featured.yaml'), `- address: ${handbook}\n`)
     reference = segment === 'gh' ? await serveReference() : undefined
     const settings = reference?.settings ?? { MOUNTGLASS_GITHUB: 'off' }
-    service = await startService({ ...settings, MOUNTGLASS_OPERATOR: operator })
+    service = await startService({ ...PATIENT_PROCESS, ...settings, MOUNTGLASS_OPERATOR: operator })
     browser = await openBrowser()
   })
   afterAll(async () => {
@@ -134,7 +129,7 @@ export function visitsAt(segment: 'local' | 'gh', variants = VARIANTS.length): v
     await page.goto(`${service.baseUrl}${handbook}`)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await page.locator('#main:focus').waitFor()
     await watched.close(service.baseUrl)
   })
 }
@@ -180,7 +175,9 @@ async function expectFits(page: Page): Promise<void> {
   expect(content, page.url()).toBeLessThanOrEqual(window)
 }
 
+/** Of the whole page: a click waits only until its page begins. */
 async function exactTexts(page: Page): Promise<string[]> {
+  await page.waitForLoadState()
   return page.locator('pre.exact').evaluateAll(blocks => blocks.map(block => block.textContent))
 }
 

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createTaskProcess, type TaskProcess, type TaskProcessOptions } from '#api/pictures/task-process.ts'
 import type { HostileTask } from '#test/support/hostile-tasks.ts'
 import { isAlive } from '#test/support/is-alive.ts'
+import { IMPATIENT_MS } from '#test/support/patient.ts'
 import { until } from '#test/support/until.ts'
 
 let started: TaskProcess<HostileTask, unknown> | null = null
@@ -12,10 +13,27 @@ afterEach(async () => {
 
 const REFUSED = { status: 'refused' }
 
+const LONG_MS = 60_000
+const program = new URL('../../support/hostile-tasks.ts', import.meta.url)
+
 function start(options: Partial<TaskProcessOptions> = {}): TaskProcess<HostileTask, unknown> {
-  const program = new URL('../../support/hostile-tasks.ts', import.meta.url)
-  started = createTaskProcess({ program, memoryMegabytes: 512, taskMs: 60_000, maxWaiting: 3, ...options })
+  started = createTaskProcess({ program, memoryMegabytes: 512, taskMs: LONG_MS, maxWaiting: 3, ...options })
   return started
+}
+
+/** A process that is ready, and has enough time for its tasks, but for those that are run impatiently. */
+async function startImpatient(maxWaiting: number) {
+  const options: TaskProcessOptions = { program, memoryMegabytes: 512, taskMs: LONG_MS, maxWaiting }
+  const process = createTaskProcess<HostileTask, unknown>(options)
+  started = process
+  const pid = await pidOf(process)
+  const runImpatiently = (task: HostileTask) => {
+    options.taskMs = IMPATIENT_MS
+    const outcome = process.run(task)
+    options.taskMs = LONG_MS
+    return outcome
+  }
+  return { process, pid, runImpatiently }
 }
 
 async function pidOf(process: TaskProcess<HostileTask, unknown>): Promise<number> {
@@ -34,9 +52,8 @@ test('a process does task after task, and refuses those that throw', async () =>
 test.each(['loop', 'wait'] as const)(
   'a task that does not end (%s) is refused with its process, and the next one is done',
   async task => {
-    const process = start({ taskMs: 300 })
-    const pid = await pidOf(process)
-    const [refused, next] = await Promise.all([process.run(task), pidOf(process)])
+    const { process, pid, runImpatiently } = await startImpatient(3)
+    const [refused, next] = await Promise.all([runImpatiently(task), pidOf(process)])
     expect(refused).toEqual(REFUSED)
     expect(next).not.toBe(pid)
     await until(() => !isAlive(pid))
@@ -54,8 +71,8 @@ test('a task that takes too much memory is refused, and so is one at which the p
 })
 
 test('more tasks than may wait are not taken', async () => {
-  const process = start({ taskMs: 300, maxWaiting: 1 })
-  const outcomes = await Promise.all([process.run('wait'), process.run('answer'), process.run('answer')])
+  const { process, runImpatiently } = await startImpatient(1)
+  const outcomes = await Promise.all([runImpatiently('wait'), process.run('answer'), process.run('answer')])
   expect(outcomes.map(({ status }) => status)).toEqual(['refused', 'done', 'busy'])
 })
 

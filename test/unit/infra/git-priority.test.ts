@@ -20,6 +20,8 @@ test('git yields to whoever started it, with limits and without', async () => {
 
 async function childrenOf(pid: number): Promise<number[]> {
   const threads = await readdir(`/proc/${pid}/task`)
-  const lists = await Promise.all(threads.map(thread => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8')))
+  // A thread may end meanwhile.
+  const read = (thread: string) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')
+  const lists = await Promise.all(threads.map(read))
   return lists.flatMap(list => list.split(' ').filter(Boolean).map(Number))
 }

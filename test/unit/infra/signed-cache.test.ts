@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import fs, { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { areCurrent, Signing } from '#infra/local/signatures.ts'
 import { SignedCache } from '#infra/local/signed-cache.ts'
 
@@ -134,6 +135,28 @@ test('a value is not kept while the file system might not show the next change o
   atAgeMs(3_000)
   const value = await ask(cache)
   expect(await ask(cache)).toBe(value)
+})
+
+test('nor is it if the machine stood still between the looks at the file and at the clock', async () => {
+  const cache = new SignedCache<number>()
+  const { lstatSync } = fs
+  atAgeMs(0)
+  const look = vi.spyOn(fs, 'lstatSync').mockImplementation(((...asked: Parameters<typeof lstatSync>) => {
+    const found = lstatSync(...asked)
+    atAgeMs(10_000)
+    return found
+  }) as typeof lstatSync)
+  onTestFinished(() => {
+    look.mockRestore()
+    syncBuiltinESMExports()
+  })
+  syncBuiltinESMExports()
+  const asked = () =>
+    cache.get('key', async watch => {
+      watch(file)
+      return { value: ++made, keep: true }
+    })
+  expect([await asked(), await asked()]).toEqual([1, 2])
 })
 
 test('a value whose maker says so is not kept', async () => {

@@ -24,7 +24,10 @@ function answering(held: ServerResponse[]): Answering {
 }
 
 /** Clients of one process. The web lasts until the end of the test. */
-async function open(answer: Answering, { turnMs, names = {} }: { turnMs?: number; names?: Record<string, string[]> } = {}) {
+async function open(
+  answer: Answering,
+  { turnMs = 60_000, names = {} }: { turnMs?: number; names?: Record<string, string[]> } = {},
+) {
   const web = await testWeb(answer, names)
   const documents = openWebDocuments({ bytes: 5 * 1024, milliseconds: 60_000 }, web)
   return { clients: createClients(createRegistrations([keyOf('a', 1)]), documents, turnMs), web }
