@@ -1,7 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PATIENT_PROCESS } from '#test/support/patient.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
 import { until } from '#test/support/until.ts'
@@ -20,7 +19,7 @@ let person: Person
 beforeAll(async () => {
   await ensureBuilt()
   scene = await openSignInScene()
-  service = await startService({ ...PATIENT_PROCESS, ...scene.settings, MOUNTGLASS_LOG: 'info' })
+  service = await startService({ ...scene.settings, MOUNTGLASS_LOG: 'info' })
   let cookie = ''
   person = await openPerson(service.baseUrl, async () => {
     cookie = await scene.signIn(service.baseUrl)

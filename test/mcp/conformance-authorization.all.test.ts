@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PATIENT_PROCESS } from '#test/support/patient.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
@@ -20,7 +19,7 @@ let person: Person
 beforeAll(async () => {
   await ensureBuilt()
   scene = await openSignInScene()
-  service = await startService({ ...PATIENT_PROCESS, ...scene.settings })
+  service = await startService({ ...scene.settings })
   person = await openPerson(service.baseUrl, () => scene.signIn(service.baseUrl))
 })
 afterAll(async () => {

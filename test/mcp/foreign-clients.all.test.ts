@@ -7,7 +7,6 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CORPUS, type CorpusApp, corpusApp, corpusRepositories, unpackCorpus } from '#test/support/corpus.ts'
-import { PATIENT_PROCESS } from '#test/support/patient.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { openSignInScene, type SignInScene } from '#test/support/signed-in.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
@@ -101,7 +100,7 @@ describe('a private repository', () => {
   beforeAll(async () => {
     await ensureBuilt()
     scene = await openSignInScene()
-    service = await startService({ ...PATIENT_PROCESS, ...scene.settings })
+    service = await startService({ ...scene.settings })
     url = `${service.baseUrl}/mcp${scene.address}`
   })
   afterAll(async () => {

@@ -2,7 +2,6 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PATIENT_PROCESS } from '#test/support/patient.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { hasBrowser, openBrowser } from './support/browser.ts'
@@ -34,7 +33,7 @@ beforeAll(async () => {
     'old/SKILL.md': null,
     'new/SKILL.md': skill('new', 'It comes.\n'),
   })
-  service = await startService({ ...PATIENT_PROCESS, MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_GITHUB: 'off' })
+  service = await startService({ MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_GITHUB: 'off' })
   await service.get('mounts', ADDRESS)
   await service.get('changes', ADDRESS, { from: first })
 })

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PATIENT_PROCESS } from '../support/patient.ts'
 import { type Service, startService } from '../support/service.ts'
 import { ensureBuilt } from './support/built-site.ts'
 import { walkLinks } from './support/walk-links.ts'
@@ -7,7 +6,7 @@ import { walkLinks } from './support/walk-links.ts'
 let service: Service
 beforeAll(async () => {
   await ensureBuilt()
-  service = await startService({ ...PATIENT_PROCESS, MOUNTGLASS_GITHUB: 'off' })
+  service = await startService({ MOUNTGLASS_GITHUB: 'off' })
   await service.get('mounts', '/local/mountglass/handbook')
 })
 afterAll(() => service?.stop())

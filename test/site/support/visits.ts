@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PATIENT_PROCESS } from '#test/support/patient.ts'
 import { type Reference, serveReference } from '#test/support/reference.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { openBrowser } from './browser.ts'
@@ -40,7 +39,7 @@ export function visitsAt(segment: 'local' | 'gh', variants = VARIANTS.length): v
     await writeFile(join(operator, 'featured.yaml'), `- address: ${handbook}\n`)
     reference = segment === 'gh' ? await serveReference() : undefined
     const settings = reference?.settings ?? { MOUNTGLASS_GITHUB: 'off' }
-    service = await startService({ ...PATIENT_PROCESS, ...settings, MOUNTGLASS_OPERATOR: operator })
+    service = await startService({ ...settings, MOUNTGLASS_OPERATOR: operator })
     browser = await openBrowser()
   })
   afterAll(async () => {
