@@ -1,8 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createServer } from '#core/node-http.ts'
 import { type ConnectionLimits, Connections } from './connections.ts'
+
+// An `import` would load the client behind `fetch`: see decision 0116.
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** What clients may hold, and for how long. */
 export interface ClientLimits extends ConnectionLimits {

@@ -5,10 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { withTimeout } from '#core/concurrency/timeout.ts'
-import { request as requestHttp } from '#core/node-http.ts'
 import { ByteSource } from './byte-source.ts'
 import { DELIMITER, encodePackets, readLength, readLine, type SentPacket } from './packets.ts'
 import { REFUSAL_BYTES, RemoteRefusal } from './remote-refusal.ts'
+
+// An `import` would load the client behind `fetch`: see decision 0116.
+const { request: requestHttp } = process.getBuiltinModule('node:http')
 
 /** A remote repository, as git reaches it. */
 export interface Remote {

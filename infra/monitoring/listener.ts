@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createServer } from '#core/node-http.ts'
 import { type ListenAddress, SettingsError } from '#core/settings.ts'
 import { sentence } from '#core/words/sentence.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
+
+// An `import` would load the client behind `fetch`: see decision 0116.
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** HTTP server for monitoring, on a separate port: `/metrics`, `/healthz`, `/readyz`. */
 export interface MonitoringListener {
@@ -14,7 +16,7 @@ export interface MonitoringListener {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const REQUEST_MS = 10_000
-/** Longer than the minute after which monitoring systems ask again at most: a request must not meet the end of its idle connection. */
+/** Monitoring systems ask at least once a minute. Their next request must not arrive while the idle connection is being closed. */
 const KEEP_ALIVE_MS = 72_000
 
 /** @throws SettingsError when the port cannot be opened */

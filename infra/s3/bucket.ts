@@ -9,10 +9,12 @@ import {
   type PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3'
-import { Agent as HttpAgent } from '#core/node-http.ts'
 import { compareBytes } from '#core/text.ts'
 import { type Allow, ANSWER_MS, attempt, repeat } from './attempts.ts'
 import { StoreError } from './store-error.ts'
+
+// An `import` would load the client behind `fetch`: see decision 0116.
+const { Agent: HttpAgent } = process.getBuiltinModule('node:http')
 
 /** Location of a bucket, and the credentials for it. `null`: the default of the SDK. */
 export interface S3Settings {
