@@ -20,7 +20,7 @@ export interface HeldOptions {
   requests?: number
 }
 
-const GIVE_BACK_MS = 300_000
+const GIVE_BACK_MS = 30_000
 /** Connections that other parts of the service may open meanwhile. */
 const SPARE_DESCRIPTORS = 8
 const LOOK_MS = 100
