@@ -19,7 +19,7 @@ let person: Person
 beforeAll(async () => {
   await ensureBuilt()
   scene = await openSignInScene()
-  service = await startService({ ...scene.settings })
+  service = await startService(scene.settings)
   person = await openPerson(service.baseUrl, () => scene.signIn(service.baseUrl))
 })
 afterAll(async () => {

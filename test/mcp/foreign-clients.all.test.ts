@@ -100,7 +100,7 @@ describe('a private repository', () => {
   beforeAll(async () => {
     await ensureBuilt()
     scene = await openSignInScene()
-    service = await startService({ ...scene.settings })
+    service = await startService(scene.settings)
     url = `${service.baseUrl}/mcp${scene.address}`
   })
   afterAll(async () => {
