@@ -13,7 +13,7 @@ export function saidOfOwnReading(error: ServiceError, address: Address | null): 
   return sentence('noLocalRepository', { owner, repository })
 }
 
-/** Whether the error says that there is no such local repository. */
+/** Whether the error says that the local repository of the address does not exist. */
 export function isMissingLocal(error: ServiceError, address: Address | null): address is Address {
   return address?.host === 'local' && error.code === 'mount.repo_not_found'
 }

@@ -24,7 +24,8 @@ export async function freePort(count = 1) {
 }
 
 /**
- * Holds the port of UDP, which nobody needs, as a mark that callers of every process see. The system removes it with this process.
+ * Binds the UDP port of the same number, which no program here uses, so that other processes that look for a port see that this one is taken. The
+ * system frees it when this process ends.
  *
  * @param {number} port
  * @returns {Promise<import('node:dgram').Socket | null>} `null` when the port is not free, or was told before

@@ -30,7 +30,7 @@ const PROGRAM = fileURLToPath(new URL('./writer-program.ts', import.meta.url))
 
 /** Some are killed before they wrote anything, while they open the stores. */
 const EARLY = 0.15
-/** Lines of which one is waited for before the others are killed: however slow the machine is, all of them together wrote enough. */
+/** A writer is killed after it printed one of these, chosen at random. So some of each kind of write is there, however slow the machine is. */
 const LAST_STEPS = ['object ', 'document ', 'counted']
 
 /** Kills processes while they write, and looks at what is there then. */

@@ -18,7 +18,7 @@ const WORK: Record<HostileTask, () => unknown> = {
   wait: () => sleep(600_000),
   async grow() {
     const held: Buffer[] = []
-    // More than it may, and no more than the machine has while nobody looks at it.
+    // A gigabyte: more than the limit of the process, and little enough for the machine if the limit is enforced late.
     while (held.length < 64) {
       held.push(Buffer.alloc(16 * 1024 * 1024, held.length))
       await sleep(5)
