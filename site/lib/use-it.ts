@@ -75,6 +75,17 @@ export function snippetsFor(
   }
 }
 
+/** Whether programs install the skill from here: they refuse some, and get those only that are served in full. */
+export function isInstallable({
+  describedOnly,
+  warnings = [],
+}: {
+  describedOnly?: true | undefined
+  warnings?: readonly { code: string }[] | undefined
+}): boolean {
+  return !describedOnly && warnings.every(({ code }) => code !== 'skill.not_installable')
+}
+
 const WITH_TOKEN = '-H "Authorization: Bearer $TOKEN" '
 
 function json(value: unknown): string {

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import MarkdownIt from 'markdown-it'
 import { describe, expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '#core/address.ts'
+import type { SkillListing } from '#core/contract/shared.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { snippetsFor } from '#site/lib/use-it.ts'
 import { ENGLISH } from '#site/words/ui.ts'
-import { COMMIT, skillPage } from './support/answers.ts'
+import { COMMIT, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -84,6 +85,18 @@ test('a skill that installing programs refuse is not offered to them', async () 
   const { get } = await open({ skills: () => skillPage({ warnings: [...warnings] }) }, { baseUrl: BASE })
   const text = textOf((await get(SKILL)).html)
   expect(text).toContain('Programs that install skills refuse this one')
+  expect(text).not.toContain('npx skills add')
+})
+
+test('an address whose skills are only described offers nothing to install', async () => {
+  const listing = { path: 'a/SKILL.md', directory: 'a', name: 'a', description: 'Does a.', warnings: [], translations: {} }
+  const closed: SkillListing = { ...listing, license: { kind: 'restricted', name: null, source: null }, describedOnly: true }
+  const { get } = await open(
+    { mounts: () => readyMount({ skills: [closed], counts: { skills: 1, documents: 0 }, documents: [] }) },
+    { baseUrl: BASE },
+  )
+  const text = textOf((await get(PAGE)).html)
+  expect(text).toContain(`claude mcp add --transport http acme-tools ${BASE}/mcp${PAGE}`)
   expect(text).not.toContain('npx skills add')
 })
 
