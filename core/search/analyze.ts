@@ -1,3 +1,5 @@
+import { classAt, DIGIT, fold, LOWER, OTHER, PAIRED, UPPER, unitsAt } from './characters.ts'
+
 /**
  * Turns text into search terms, in the same way for items and queries and for all languages.
  *
@@ -21,86 +23,158 @@ export const TERM_UNITS = 64
  */
 export type TermKind = 'word' | 'whole' | 'part' | 'pair' | 'triple'
 
-/**
- * Calls `visit` for every term in reading order. Terms of one identifier or one run of characters share the number of their `group`;
- * groups count from 0.
- *
- * @param options `triples`: also yield triples, which tell whether two pairs are neighbours
- */
-export function analyze(
-  text: string,
-  visit: (term: string, kind: TermKind, group: number) => void,
-  { triples = false }: { triples?: boolean } = {},
-): void {
-  const folded = fold(text)
-  let group = 0
-  let index = 0
-  while (index < folded.length) {
-    const kind = classAt(folded, index)
-    if (kind === PAIRED) index = visitPairs(folded, index, group++, triples, visit)
-    else if (kind === OTHER) index += unitsAt(folded, index)
-    else index = endOfContraction(folded, visitIdentifier(folded, index, group++, visit))
-  }
+export type Visit<Term> = (term: Term, kind: TermKind, group: number) => void
+
+export interface AnalyzeOptions {
+  /** Also yield triples, which tell whether two pairs are neighbours. Default: no. */
+  triples?: boolean
 }
 
-type Visit = (term: string, kind: TermKind, group: number) => void
+/** Finds the terms of texts, and remembers those of their words: most words repeat. */
+export class Analyzer<Term> {
+  readonly #termOf: (text: string) => Term
+  readonly #known = new Map<string, WordTerms<Term>>()
 
-function visitPairs(text: string, start: number, group: number, triples: boolean, visit: Visit): number {
-  let beforePrevious = -1
-  let previous = start
-  let index = start + unitsAt(text, start)
-  if (index >= text.length || classAt(text, index) !== PAIRED) {
-    visit(text.slice(start, index), 'pair', group)
-    return index
+  /** @param termOf what stands for a term. Not called for each of its occurrences */
+  constructor(termOf: (text: string) => Term) {
+    this.#termOf = termOf
   }
-  while (index < text.length && classAt(text, index) === PAIRED) {
-    const end = index + unitsAt(text, index)
-    visit(text.slice(previous, end), 'pair', group)
-    if (triples && beforePrevious >= 0) visit(text.slice(beforePrevious, end), 'triple', group)
-    beforePrevious = previous
-    previous = index
-    index = end
-  }
-  return index
-}
 
-/** Reads a run of names joined by `_ - . / ::`, and returns its end. */
-function visitIdentifier(text: string, start: number, group: number, visit: Visit): number {
-  let nameStart = start
-  let wordStart = start
-  let words = 0
-  let index = start
-  for (;;) {
-    index = endOfWord(text, index)
-    const joint = jointAt(text, index)
-    const closesName = joint !== UNDERSCORE && joint !== HYPHEN
-    const closesRun = joint === NO_JOINT
-    const isWholeRun = closesRun && wordStart === start
-    if (isWholeRun) return visitPlainWord(text, start, index, group, visit)
-    visitWord(text, wordStart, index, 'part', group, visit)
-    words++
-    if (closesName) {
-      if (words > 1 && !(closesRun && nameStart === start)) visitWhole(text, nameStart, index, group, visit)
-      words = 0
+  /**
+   * Calls `visit` for every term in reading order. Terms of one identifier or one run of characters share the number of their `group`;
+   * groups count from 0.
+   */
+  analyze(text: string, visit: Visit<Term>, { triples = false }: AnalyzeOptions = {}): void {
+    const folded = fold(text)
+    let group = 0
+    let index = 0
+    while (index < folded.length) {
+      const kind = classAt(folded, index)
+      if (kind === PAIRED) index = this.#visitPairs(folded, index, group++, triples, visit)
+      else if (kind === OTHER) index += unitsAt(folded, index)
+      else index = endOfContraction(folded, this.#visitIdentifier(folded, index, group++, visit))
     }
-    if (closesRun) {
-      visitWhole(text, start, index, group, visit)
+  }
+
+  #visitPairs(text: string, start: number, group: number, triples: boolean, visit: Visit<Term>): number {
+    let beforePrevious = -1
+    let previous = start
+    let index = start + unitsAt(text, start)
+    if (index >= text.length || classAt(text, index) !== PAIRED) {
+      visit(this.#termOf(text.slice(start, index)), 'pair', group)
       return index
     }
-    index += joint === COLONS ? 2 : 1
-    wordStart = index
-    if (closesName) nameStart = index
+    while (index < text.length && classAt(text, index) === PAIRED) {
+      const end = index + unitsAt(text, index)
+      visit(this.#termOf(text.slice(previous, end)), 'pair', group)
+      if (triples && beforePrevious >= 0) visit(this.#termOf(text.slice(beforePrevious, end)), 'triple', group)
+      beforePrevious = previous
+      previous = index
+      index = end
+    }
+    return index
+  }
+
+  /** Reads a run of names joined by `_ - . / ::`, and returns its end. */
+  #visitIdentifier(text: string, start: number, group: number, visit: Visit<Term>): number {
+    let nameStart = start
+    let wordStart = start
+    let words = 0
+    let index = start
+    for (;;) {
+      index = endOfWord(text, index)
+      const joint = jointAt(text, index)
+      const closesName = joint !== UNDERSCORE && joint !== HYPHEN
+      const closesRun = joint === NO_JOINT
+      const isWholeRun = closesRun && wordStart === start
+      if (isWholeRun) return this.#visitPlainWord(text, start, index, group, visit)
+      this.#visitWord(text.slice(wordStart, index), 'part', group, visit)
+      words++
+      if (closesName) {
+        if (words > 1 && !(closesRun && nameStart === start)) this.#visitWhole(text, nameStart, index, group, visit)
+        words = 0
+      }
+      if (closesRun) {
+        this.#visitWhole(text, start, index, group, visit)
+        return index
+      }
+      index += joint === COLONS ? 2 : 1
+      wordStart = index
+      if (closesName) nameStart = index
+    }
+  }
+
+  #visitPlainWord(text: string, start: number, end: number, group: number, visit: Visit<Term>): number {
+    const suffix = end - start === 1 ? languageSuffixAt(text, start, end) : ''
+    if (suffix !== '') {
+      visit(this.#termOf(text.slice(start, end).toLowerCase() + suffix), 'word', group)
+      return end + suffix.length
+    }
+    this.#visitWord(text.slice(start, end), 'word', group, visit)
+    return end
+  }
+
+  /** One word between joints: its parts when its case changes inside, and itself. */
+  #visitWord(word: string, kind: 'word' | 'part', group: number, visit: Visit<Term>): void {
+    const { parts, whole } = this.#termsOf(word)
+    for (const part of parts) visit(part, 'part', group)
+    visit(whole, parts.length > 0 ? 'whole' : kind, group)
+  }
+
+  #termsOf(word: string): WordTerms<Term> {
+    if (word.length > KNOWN_UNITS) return splitWord(word, this.#termOf)
+    const known = this.#known.get(word)
+    if (known) return known
+    if (this.#known.size === KNOWN_WORDS) this.#known.clear()
+    const terms = splitWord(word, this.#termOf)
+    this.#known.set(word, terms)
+    return terms
+  }
+
+  #visitWhole(text: string, start: number, end: number, group: number, visit: Visit<Term>): void {
+    if (end - start <= TERM_UNITS) visit(this.#termOf(text.slice(start, end).toLowerCase()), 'whole', group)
   }
 }
 
-function visitPlainWord(text: string, start: number, end: number, group: number, visit: Visit): number {
-  const suffix = end - start === 1 ? languageSuffixAt(text, start, end) : ''
-  if (suffix !== '') {
-    visit(text.slice(start, end).toLowerCase() + suffix, 'word', group)
-    return end + suffix.length
+const texts = new Analyzer(text => text)
+
+/** The terms of a text as they are spelled, see `Analyzer.analyze`. */
+export function analyze(text: string, visit: Visit<string>, options?: AnalyzeOptions): void {
+  texts.analyze(text, visit, options)
+}
+
+interface WordTerms<Term> {
+  /** Empty unless the case changes inside. */
+  parts: readonly Term[]
+  whole: Term
+}
+
+const KNOWN_WORDS = 2 ** 15
+/** A slice of more units keeps the text that it is from in memory. */
+const KNOWN_UNITS = 12
+
+function splitWord<Term>(word: string, termOf: (text: string) => Term): WordTerms<Term> {
+  if (word.length > TERM_UNITS) return { parts: [], whole: termOf(word.slice(0, TERM_UNITS).toWellFormed().toLowerCase()) }
+  const parts: Term[] = []
+  let start = 0
+  for (let index = 1; index < word.length; index++) {
+    if (!isCaseBorder(word, index)) continue
+    parts.push(termOf(singular(word.slice(start, index).toLowerCase())))
+    start = index
   }
-  visitWord(text, start, end, 'word', group, visit)
-  return end
+  if (start > 0) parts.push(termOf(singular(word.slice(start).toLowerCase())))
+  return { parts, whole: termOf(ACRONYMS.test(word) ? word.slice(0, -1).toLowerCase() : singular(word.toLowerCase())) }
+}
+
+/** `PRs`, `IDs`: in lower case too short to be recognised as plurals. */
+const ACRONYMS = /^[A-Z]{2,}s$/
+
+/** As in `get|User`, `HTTP|Server` and `base64|Encode`, but not inside `APIs` and `4K`. */
+function isCaseBorder(word: string, index: number): boolean {
+  if (classAt(word, index) !== UPPER) return false
+  if (classAt(word, index - 1) === LOWER) return true
+  if (index + 1 >= word.length || classAt(word, index + 1) !== LOWER) return false
+  return !(word[index + 1] === 's' && index + 2 === word.length)
 }
 
 /** Skips `'s`, `'t`, `'ll` and similar endings. */
@@ -120,46 +194,6 @@ function languageSuffixAt(text: string, start: number, end: number): '++' | '#' 
   if (text.charCodeAt(start) >= 0x80 || classAt(text, start) === DIGIT) return ''
   if (text.startsWith('++', end)) return '++'
   return text[end] === '#' && (end + 1 >= text.length || classAt(text, end + 1) === OTHER) ? '#' : ''
-}
-
-/** One word between joints: itself, and its parts when its case changes inside. */
-function visitWord(text: string, start: number, end: number, kind: 'word' | 'part', group: number, visit: Visit): void {
-  if (end - start > TERM_UNITS) {
-    visit(
-      text
-        .slice(start, start + TERM_UNITS)
-        .toWellFormed()
-        .toLowerCase(),
-      kind,
-      group,
-    )
-    return
-  }
-  let partStart = start
-  for (let index = start + 1; index < end; index++) {
-    if (!isCaseBorder(text, index, end)) continue
-    visit(singular(text.slice(partStart, index).toLowerCase()), 'part', group)
-    partStart = index
-  }
-  const isSplit = partStart > start
-  if (isSplit) visit(singular(text.slice(partStart, end).toLowerCase()), 'part', group)
-  const word = text.slice(start, end)
-  visit(ACRONYMS.test(word) ? word.slice(0, -1).toLowerCase() : singular(word.toLowerCase()), isSplit ? 'whole' : kind, group)
-}
-
-/** `PRs`, `IDs`: in lower case too short to be recognised as plurals. */
-const ACRONYMS = /^[A-Z]{2,}s$/
-
-function visitWhole(text: string, start: number, end: number, group: number, visit: Visit): void {
-  if (end - start <= TERM_UNITS) visit(text.slice(start, end).toLowerCase(), 'whole', group)
-}
-
-/** As in `get|User`, `HTTP|Server` and `base64|Encode`, but not inside `APIs` and `4K`. */
-function isCaseBorder(text: string, index: number, end: number): boolean {
-  if (classAt(text, index) !== UPPER) return false
-  if (classAt(text, index - 1) === LOWER) return true
-  if (index + 1 >= end || classAt(text, index + 1) !== LOWER) return false
-  return !(text[index + 1] === 's' && index + 2 === end)
 }
 
 function endOfWord(text: string, start: number): number {
@@ -229,74 +263,3 @@ const STOP_WORDS = new Set(
     .split(/\s+/)
     .map(singular),
 )
-
-/** NFKC without diacritics; case stays, since it separates the parts of an identifier. */
-function fold(text: string): string {
-  if (!NOT_ASCII.test(text)) return text
-  // Normalization sorts runs of marks in quadratic time, so long runs are cut.
-  const bounded = text.replace(MARK_RUN, '$1')
-  return bounded.normalize('NFKD').replace(DIACRITIC, '').normalize('NFC').replace(SPELLED_OUT, spellOut)
-}
-
-const NOT_ASCII = /[^\0-\x7f]/
-const MARK_RUN = /([\p{M}\uff9e\uff9f]{4})[\p{M}\uff9e\uff9f]+/gu
-const DIACRITIC = /[\u0300-\u036f]+/g
-const SPELLED_OUT = /[ßẞæÆœŒøØłŁđĐıς]/g
-const SPELLINGS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  ẞ: 'SS',
-  æ: 'ae',
-  Æ: 'AE',
-  œ: 'oe',
-  Œ: 'OE',
-  ø: 'o',
-  Ø: 'O',
-  ł: 'l',
-  Ł: 'L',
-  đ: 'd',
-  Đ: 'D',
-  ı: 'i',
-  ς: 'σ',
-}
-
-function spellOut(character: string): string {
-  return SPELLINGS[character] ?? character
-}
-
-// Classes of characters; 0: not computed yet
-const OTHER = 1
-const LOWER = 2
-const UPPER = 3
-const DIGIT = 4
-const PAIRED = 5
-
-const PAIRED_SCRIPT =
-  /^(?=[\p{L}\p{M}\p{N}])[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u
-
-/** The class of each UTF-16 unit, computed on demand. */
-const unitClasses = new Uint8Array(0x10000)
-
-function classAt(text: string, index: number): number {
-  const unit = text.charCodeAt(index)
-  const known = unitClasses[unit]
-  if (known) return known
-  // The class of a surrogate depends on its neighbour.
-  if (unit >= 0xd800 && unit <= 0xdfff) return classify(String.fromCodePoint(text.codePointAt(index) ?? unit))
-  const found = classify(String.fromCharCode(unit))
-  unitClasses[unit] = found
-  return found
-}
-
-function classify(character: string): number {
-  if (PAIRED_SCRIPT.test(character)) return PAIRED
-  if (/^[\p{Lu}\p{Lt}]/u.test(character)) return UPPER
-  if (/^\p{N}/u.test(character)) return DIGIT
-  return /^[\p{L}\p{M}]/u.test(character) && !/^\p{Variation_Selector}/u.test(character) ? LOWER : OTHER
-}
-
-function unitsAt(text: string, index: number): number {
-  const unit = text.charCodeAt(index)
-  if (unit < 0xd800 || unit > 0xdbff) return 1
-  const next = text.charCodeAt(index + 1)
-  return next >= 0xdc00 && next <= 0xdfff ? 2 : 1
-}

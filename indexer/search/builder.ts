@@ -63,7 +63,8 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
         section.addItem({ path, title, summary, text })
         return run.isFull ? spilled.add(run.take(), turn) : undefined
       }
-      const analyse = (whole: SearchInput) => place(visitItemTerms(whole, (term, posting) => run.add(number, term, posting)))
+      const analyse = (whole: SearchInput) =>
+        place(visitItemTerms(whole, run.lexicon, (term, posting) => run.add(number, term, posting)))
       const known = unchanged?.take(fingerprint, number)
       if (known != null) return place(known)
       const whole = withText(item)

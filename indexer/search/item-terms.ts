@@ -1,9 +1,10 @@
 import { SEARCHED_FILE_BYTES } from '#core/limits.ts'
-import { analyze, isStopWord, type TermKind } from '#core/search/analyze.ts'
+import type { TermKind } from '#core/search/analyze.ts'
 import { TITLE_LENGTH_MAX } from '#core/search/head.ts'
 import { IMPACT_MAX, PLACE, type Place, packPosting } from '#core/search/postings.ts'
 import { cutAtBytes } from '#core/text.ts'
 import type { SearchInput } from './input.ts'
+import { type Lexicon, NO_NUMBER, type Term } from './lexicon.ts'
 
 /** The weight of a field of an item, and how its length reduces it. */
 interface Field {
@@ -31,80 +32,120 @@ const SATURATION = 2
 export const FIELD_TERMS = 8_192
 
 /**
- * Calls `visit` once for every different term of the item with its posting (see `packPosting`), in order of appearance.
- * A term may be a slice that keeps a long string in memory: copy terms to keep.
+ * Calls `visit` once for every different term of the item with its number and its posting (see `packPosting`), in order of appearance.
  *
  * Common English words are searched in titles only: elsewhere nearly every item has them.
  *
+ * @param lexicon numbers the terms, and keeps those that are searched
  * @returns the number of different terms of the title, without whole identifiers and triples, at most `TITLE_LENGTH_MAX`
  */
-export function visitItemTerms(item: SearchInput, visit: (term: string, posting: number) => void): number {
-  const { title, summary, fields } = item
+export function visitItemTerms(
+  { title, summary, path, kind, fields }: SearchInput,
+  lexicon: Lexicon,
+  visit: (term: number, posting: number) => void,
+): number {
   const { name, description, keywords, headings, body } = fields
-  const titleLength = addField(FIELDS.title, name === undefined || name === title ? title : `${name}\n${title}`)
-  addField(FIELDS.description, description ?? summary)
-  if (keywords !== undefined) addField(FIELDS.keywords, keywords)
-  addField(FIELDS.path, pathWords(item))
-  if (headings !== undefined) addField(FIELDS.headings, headings)
-  if (body !== undefined) addField(FIELDS.body, cutAtBytes(body, SEARCHED_FILE_BYTES))
-
+  const counts = new TermCounts(lexicon)
   try {
-    for (const [term, slot] of slots) {
-      visit(term, packPosting(impactOfFrequency(frequencies[slot] ?? 0), (places[slot] ?? 0) as Place))
-    }
+    const titleLength = counts.add(FIELDS.title, name === undefined || name === title ? title : `${name}\n${title}`)
+    counts.add(FIELDS.description, description ?? summary)
+    if (keywords !== undefined) counts.add(FIELDS.keywords, keywords)
+    counts.add(FIELDS.path, pathWords(path, kind))
+    if (headings !== undefined) counts.add(FIELDS.headings, headings)
+    if (body !== undefined) counts.add(FIELDS.body, cutAtBytes(body, SEARCHED_FILE_BYTES))
+    counts.visit(visit)
+    return Math.min(titleLength, TITLE_LENGTH_MAX)
   } finally {
-    frequencies.fill(0, 0, slots.size)
-    places.fill(0, 0, slots.size)
-    slots.clear()
+    counts.clear()
   }
-  return Math.min(titleLength, TITLE_LENGTH_MAX)
 }
 
-// Reused for every item. Of the current item: a slot for each different term, with its weighted frequency and best place. Of the current
-// field: occurrences by slot, and the slots it has touched.
+// Reused for every item. Of the current item: a slot for each different term, with its number, weighted frequency and best place, and the slot of
+// each number. Of the current field: occurrences by slot, and the slots it has touched.
 const SLOTS = Object.keys(FIELDS).length * FIELD_TERMS
-const NO_SLOT = -1
-const slots = new Map<string, number>()
-const frequencies = new Float64Array(SLOTS)
-const places = new Uint8Array(SLOTS)
-const occurrences = new Uint32Array(SLOTS)
+const NO_SLOT = 0
+const numbers = new Uint32Array(SLOTS + 1)
+const frequencies = new Float64Array(SLOTS + 1)
+const places = new Uint8Array(SLOTS + 1)
+const occurrences = new Uint32Array(SLOTS + 1)
 const touched = new Uint32Array(FIELD_TERMS)
+let slots = new Uint32Array(2 ** 14)
 
-/** Adds a field to the slots. @returns the number of its different terms, without whole identifiers and triples */
-function addField({ weight, lengthShare, usualLength, place }: Field, text: string): number {
-  let length = 0
-  let different = 0
-  let differentPlain = 0
-  const withStopWords = place === PLACE.title
+/** The terms of one item. Clear it before those of the next. */
+class TermCounts {
+  readonly #lexicon: Lexicon
+  #size = 0
 
-  const visit = (term: string, kind: TermKind) => {
-    // An identifier counts as its parts, and a run of characters as its pairs.
-    const isPlain = kind !== 'whole' && kind !== 'triple'
-    if (isPlain) length++
-    let slot = slots.get(term) ?? NO_SLOT
-    const before = slot === NO_SLOT ? 0 : (occurrences[slot] ?? 0)
-    if (before === 0) {
-      if (different === FIELD_TERMS || (!withStopWords && isStopWord(term))) return
-      if (slot === NO_SLOT) {
-        slot = slots.size
-        slots.set(term, slot)
+  constructor(lexicon: Lexicon) {
+    this.#lexicon = lexicon
+  }
+
+  /** Adds a field. @returns the number of its different terms, without whole identifiers and triples */
+  add({ weight, lengthShare, usualLength, place }: Field, text: string): number {
+    let length = 0
+    let different = 0
+    let differentPlain = 0
+    const withStopWords = place === PLACE.title
+
+    const visit = (term: Term, kind: TermKind) => {
+      // An identifier counts as its parts, and a run of characters as its pairs.
+      const isPlain = kind !== 'whole' && kind !== 'triple'
+      if (isPlain) length++
+      if (term.isStopWord && !withStopWords) return
+      let slot = this.#slotOf(term)
+      const before = slot === NO_SLOT ? 0 : (occurrences[slot] as number)
+      if (before === 0) {
+        if (different === FIELD_TERMS) return
+        if (slot === NO_SLOT) slot = this.#newSlotOf(term)
+        touched[different++] = slot
+        if (isPlain) differentPlain++
       }
-      touched[different++] = slot
-      if (isPlain) differentPlain++
+      occurrences[slot] = before + 1
     }
-    occurrences[slot] = before + 1
-  }
-  // Not in bodies, where most terms would be triples.
-  analyze(text, visit, { triples: place !== PLACE.body })
+    // Not in bodies, where most terms would be triples.
+    this.#lexicon.analyzer.analyze(text, visit, { triples: place !== PLACE.body })
 
-  const norm = 1 - lengthShare + (lengthShare * roundLength(length)) / usualLength
-  for (let index = 0; index < different; index++) {
-    const slot = touched[index] ?? 0
-    frequencies[slot] = (frequencies[slot] ?? 0) + (weight * (occurrences[slot] ?? 0)) / norm
-    if (place > (places[slot] ?? 0)) places[slot] = place
-    occurrences[slot] = 0
+    const norm = 1 - lengthShare + (lengthShare * roundLength(length)) / usualLength
+    for (let index = 0; index < different; index++) {
+      const slot = touched[index] as number
+      frequencies[slot] = (frequencies[slot] as number) + (weight * (occurrences[slot] as number)) / norm
+      if (place > (places[slot] as number)) places[slot] = place
+      occurrences[slot] = 0
+    }
+    return differentPlain
   }
-  return differentPlain
+
+  visit(visit: (term: number, posting: number) => void): void {
+    for (let slot = 1; slot <= this.#size; slot++) {
+      visit(numbers[slot] as number, packPosting(impactOfFrequency(frequencies[slot] as number), places[slot] as Place))
+    }
+  }
+
+  clear(): void {
+    for (let slot = 1; slot <= this.#size; slot++) slots[numbers[slot] as number] = NO_SLOT
+    frequencies.fill(0, 0, this.#size + 1)
+    places.fill(0, 0, this.#size + 1)
+    this.#size = 0
+  }
+
+  #slotOf(term: Term): number {
+    const number = this.#lexicon.find(term)
+    return number === NO_NUMBER ? NO_SLOT : (slots[number] ?? NO_SLOT)
+  }
+
+  #newSlotOf(term: Term): number {
+    const known = this.#lexicon.find(term)
+    const number = known === NO_NUMBER ? this.#lexicon.add(term) : known
+    const slot = ++this.#size
+    numbers[slot] = number
+    if (number >= slots.length) {
+      const grown = new Uint32Array(2 * number)
+      grown.set(slots)
+      slots = grown
+    }
+    slots[number] = slot
+    return slot
+  }
 }
 
 /** Rounds to three significant binary digits, so a small edit of a text keeps most of its postings. */
@@ -118,7 +159,7 @@ function impactOfFrequency(frequency: number): number {
 }
 
 /** The words of a path, without the name `SKILL.md` of a skill. */
-function pathWords({ path, kind }: SearchInput): string {
+function pathWords(path: string, kind: SearchInput['kind']): string {
   const words = kind === 'skill' ? path.slice(0, Math.max(0, path.lastIndexOf('/'))) : path
   return words.replaceAll('/', ' ')
 }

@@ -1,6 +1,7 @@
 import { ByteWriter } from '#core/search/bytes.ts'
-import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
+import { nameOfTerm } from '#core/search/term-name.ts'
 import { compareBytes } from '#core/text.ts'
+import { Lexicon } from './lexicon.ts'
 import { addPosting, clearPostings, createTermPostings } from './term-postings.ts'
 import { createSource, type TermSource } from './term-source.ts'
 
@@ -11,13 +12,13 @@ export const RUN_TERMS = 2 ** 17
 
 /** The low bits of a word hold a posting; the others the number of its term, and after sorting the number of its item within the run. */
 const POSTING_BITS = 8
+const POSTINGS = 2 ** POSTING_BITS
 const RUN_ITEMS = 2 ** (32 - POSTING_BITS)
 
 /** A run of an external sort: collects postings by item, and returns them by term. */
 export class PostingRun {
   readonly #maxPostings: number
-  readonly #terms = new Map<string, number>()
-  #hasHighUnits = false
+  #lexicon = new Lexicon()
   #words = new Uint32Array(1024)
   #size = 0
   // Items with postings, and the end of each item's postings in `#words`.
@@ -28,38 +29,40 @@ export class PostingRun {
     this.#maxPostings = maxPostings
   }
 
+  /** The terms so far, whose numbers `add` takes. Another one once the run was taken. */
+  get lexicon(): Lexicon {
+    return this.#lexicon
+  }
+
   /** A full run still takes postings, but its memory is no longer bounded. */
   get isFull(): boolean {
-    if (this.#size >= this.#maxPostings || this.#terms.size >= RUN_TERMS) return true
+    if (this.#size >= this.#maxPostings || this.#lexicon.size >= RUN_TERMS) return true
     return (this.#items.at(-1) ?? 0) - (this.#items[0] ?? 0) >= RUN_ITEMS - 1
   }
 
   /** Items come in order of their numbers, each term of an item once. */
-  add(item: number, term: string, posting: number): void {
+  add(item: number, term: number, posting: number): void {
     if (this.#items[this.#items.length - 1] !== item) this.#items.push(item)
     if (this.#size === this.#words.length) this.#grow()
-    this.#words[this.#size++] = this.#numberOf(term) * 2 ** POSTING_BITS + posting
+    this.#words[this.#size++] = term * POSTINGS + posting
     this.#ends[this.#items.length - 1] = this.#size
   }
 
   /** Returns the terms in byte order of their names, each with its postings by item, and empties the run. */
   take(): TermSource {
+    const numbers = new Map<string, number>()
+    let hasHighUnits = false
+    for (const text of this.#lexicon.texts()) {
+      hasHighUnits ||= HIGH_UNIT.test(text)
+      numbers.set(nameOfTerm(text), numbers.size)
+    }
     // Up to the surrogates, the order of UTF-16 units is the order of bytes, and sorts much faster.
-    const names = Array.from(this.#terms.keys(), nameOfTerm).sort(this.#hasHighUnits ? compareBytes : undefined)
-    const termsInOrder = Uint32Array.from(names, name => this.#terms.get(termOfName(name)) as number)
+    const names = [...numbers.keys()].sort(hasHighUnits ? compareBytes : undefined)
+    const termsInOrder = Uint32Array.from(names, name => numbers.get(name) as number)
     const items = this.#items
     const sorted = sortByTerm(this.#words.subarray(0, this.#size), { items, ends: this.#ends }, termsInOrder)
     this.#clear()
     return readSorted(names, sorted, items[0] ?? 0)
-  }
-
-  #numberOf(term: string): number {
-    const known = this.#terms.get(term)
-    if (known !== undefined) return known
-    const number = this.#terms.size
-    this.#hasHighUnits ||= HIGH_UNIT.test(term)
-    this.#terms.set(ownCopy(term), number)
-    return number
   }
 
   #grow(): void {
@@ -69,8 +72,7 @@ export class PostingRun {
   }
 
   #clear(): void {
-    this.#terms.clear()
-    this.#hasHighUnits = false
+    this.#lexicon = new Lexicon()
     this.#size = 0
     this.#items = []
     this.#ends = []
@@ -78,11 +80,6 @@ export class PostingRun {
 }
 
 const HIGH_UNIT = /[\ud800-\uffff]/
-
-/** A slice of a long string keeps that string in memory; a copy does not. */
-function ownCopy(term: string): string {
-  return Buffer.from(term, 'utf16le').toString('utf16le')
-}
 
 interface SortedPostings {
   /** Item (counted from the first of the run) and posting of every word. */
@@ -106,7 +103,7 @@ function sortByTerm(
     const word = words[index] as number
     const term = word >>> POSTING_BITS
     const place = next[term] as number
-    sorted[place] = ((items[item] as number) - firstItem) * 2 ** POSTING_BITS + (word % 2 ** POSTING_BITS)
+    sorted[place] = ((items[item] as number) - firstItem) * POSTINGS + (word % POSTINGS)
     next[term] = place + 1
   }
   return { words: sorted, ends: termEnds }
@@ -142,7 +139,7 @@ function readSorted(names: readonly string[], { words, ends }: SortedPostings, f
     clearPostings(current)
     for (const end = ends[rank] as number; at < end; at++) {
       const word = words[at] as number
-      addPosting(current, firstItem + (word >>> POSTING_BITS), word % 2 ** POSTING_BITS)
+      addPosting(current, firstItem + (word >>> POSTING_BITS), word % POSTINGS)
     }
     rank++
     return true

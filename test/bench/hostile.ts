@@ -12,6 +12,7 @@ import { parseSkill } from '#indexer/rules/skill.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
 import { visitItemTerms } from '#indexer/search/item-terms.ts'
+import { Lexicon } from '#indexer/search/lexicon.ts'
 
 /** An input made to be slow, at the size that the indexer still reads, and what the indexer does with it. */
 interface Hostile {
@@ -45,7 +46,7 @@ function hostileInputs(): Hostile[] {
     ...named(MARKDOWN, 'search', unit => {
       const body = fill(unit, READABLE_FILE_BYTES)
       const item = { path: 'a.md', kind: 'document', owner: null, title: 'a', summary: '', text: null, fields: { body } } as const
-      return () => visitItemTerms(item, () => {})
+      return () => visitItemTerms(item, new Lexicon(), () => {})
     }),
     ...named(YAML, 'YAML', unit => {
       const yaml = fill(unit, FRONT_MATTER_BYTES - 1)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SEARCHED_FILE_BYTES } from '#core/limits.ts'
-import { analyze, isStopWord, singular, TERM_UNITS } from '#core/search/analyze.ts'
+import { Analyzer, analyze, isStopWord, singular, TERM_UNITS } from '#core/search/analyze.ts'
 
 function terms(text: string): string[] {
   const found: string[] = []
@@ -119,6 +119,25 @@ describe('any text', () => {
         expect(terms(left.normalize('NFKD'))).toEqual(terms(left.normalize('NFKC')))
       }),
     )
+  })
+
+  test('gives the same terms of words that it has seen, and of those that it has forgotten', () => {
+    const texts = ['getUserName of PRs', 'snake_case of std::vector', ...Array.from({ length: 40_000 }, (_, at) => `Word${at}`)]
+    const made = new Map<string, number>()
+    const analyzer = new Analyzer(text => {
+      made.set(text, (made.get(text) ?? 0) + 1)
+      return text
+    })
+    const found = (text: string) => {
+      const seen: string[] = []
+      analyzer.analyze(text, (term, kind, group) => seen.push(`${term} ${kind} ${group}`))
+      return seen
+    }
+    const first = texts.map(found)
+    expect(texts.map(found)).toEqual(first)
+    expect(found('of of of')).toEqual(['of word 0', 'of word 1', 'of word 2'])
+    // Once for each time that it was forgotten, not for each of its seven occurrences.
+    expect(made.get('of')).toBe(3)
   })
 
   test('gives terms that are well-formed, bounded and never empty', () => {

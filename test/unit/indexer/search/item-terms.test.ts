@@ -4,14 +4,20 @@ import { TITLE_LENGTH_MAX } from '#core/search/head.ts'
 import { IMPACT_MAX, impactOf, PLACE, placeOf } from '#core/search/postings.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
 import { FIELD_TERMS, visitItemTerms } from '#indexer/search/item-terms.ts'
+import { Lexicon } from '#indexer/search/lexicon.ts'
 
 function termsOf({ fields = {}, ...item }: Partial<SearchInput>) {
   const terms = new Map<string, number>()
   const input: SearchInput = { path: 'a.md', kind: 'document', owner: null, title: '', summary: '', text: null, fields, ...item }
-  const titleLength = visitItemTerms(input, (term, posting) => {
-    expect(terms.has(term)).toBe(false)
-    terms.set(term, posting)
+  const lexicon = new Lexicon()
+  const postings = new Map<number, number>()
+  const titleLength = visitItemTerms(input, lexicon, (term, posting) => {
+    expect(postings.has(term)).toBe(false)
+    postings.set(term, posting)
   })
+  const texts = [...lexicon.texts()]
+  expect(postings.size).toBe(texts.length)
+  for (const [term, posting] of postings) terms.set(texts[term] as string, posting)
   return {
     terms,
     titleLength,
@@ -68,8 +74,22 @@ describe('the terms of an item', () => {
     const fail = () => {
       throw new Error('stop')
     }
-    expect(() => visitItemTerms(item, fail)).toThrow('stop')
+    expect(() => visitItemTerms(item, new Lexicon(), fail)).toThrow('stop')
     expect(termsOf({ title: 'one two', fields: { body: 'three three' } }).terms).toEqual(before)
+  })
+
+  test('keep their numbers from item to item, however many words come between', () => {
+    const lexicon = new Lexicon()
+    const numbersOf = (body: string) => {
+      const numbers: number[] = []
+      const item: SearchInput = { path: '', kind: 'document', owner: null, title: '', summary: '', text: null, fields: { body } }
+      visitItemTerms(item, lexicon, number => numbers.push(number))
+      return numbers
+    }
+    const first = numbersOf('read a FileReader reads files')
+    for (let item = 0; item < 10; item++) numbersOf(Array.from({ length: 4_000 }, (_, at) => `w${item}x${at}`).join(' '))
+    expect(numbersOf('read a FileReader reads files')).toEqual(first)
+    expect([...lexicon.texts()].slice(0, 4)).toEqual(['read', 'file', 'reader', 'filereader'])
   })
 
   test('have common English words of titles only', () => {

@@ -5,6 +5,7 @@ import { PLACE, packPosting, visitPostings } from '#core/search/postings.ts'
 import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
 import { createTermsBlockWriter, INLINE_ITEMS } from '#core/search/terms-block.ts'
 import { compareBytes } from '#core/text.ts'
+import { NO_NUMBER, Term } from '#indexer/search/lexicon.ts'
 import { mergeTerms } from '#indexer/search/merge.ts'
 import { writeTerms } from '#indexer/search/overlay.ts'
 import { PostingRun } from '#indexer/search/posting-run.ts'
@@ -31,8 +32,14 @@ const posted: fc.Arbitrary<Posted[]> = fc
 
 function runOf(list: readonly Posted[]): TermSource {
   const run = new PostingRun()
-  for (const [term, item, posting] of list) run.add(item, term, posting)
+  for (const [term, item, posting] of list) run.add(item, numberOf(run, term), posting)
   return run.take()
+}
+
+function numberOf({ lexicon }: PostingRun, text: string): number {
+  const term = new Term(text)
+  const known = lexicon.find(term)
+  return known === NO_NUMBER ? lexicon.add(term) : known
 }
 
 async function storedRunOf(list: readonly Posted[]): Promise<TermSource> {
@@ -129,9 +136,9 @@ test('the items of an earlier commit may lie between those that changed, and hav
 
 test('a run is full by its postings, and empty when it was taken', () => {
   const run = new PostingRun(2)
-  run.add(0, 'a', packPosting(1, PLACE.body))
+  run.add(0, numberOf(run, 'a'), packPosting(1, PLACE.body))
   expect(run.isFull).toBe(false)
-  run.add(1, 'a', packPosting(1, PLACE.body))
+  run.add(1, numberOf(run, 'a'), packPosting(1, PLACE.body))
   expect(run.isFull).toBe(true)
   expect(termsOf(run.take())).toEqual(['a'])
   expect([run.isFull, termsOf(run.take())]).toEqual([false, []])
