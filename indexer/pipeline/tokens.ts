@@ -62,8 +62,11 @@ const EXACT_BYTES = 128 * 1024
 
 /** The tokenizer takes quadratic time for a run without spaces, so longer runs are cut; ordinary text has none. */
 const RUN = /\S{512}|\s{512}/gu
+const RUN_LENGTH = 512
+const SPACE = /\s/
 
 function cutLongRuns(text: string): string[] {
+  if (!hasLongRun(text)) return [text]
   const parts: string[] = []
   let from = 0
   for (const { 0: run, index } of text.matchAll(RUN)) {
@@ -72,4 +75,20 @@ function cutLongRuns(text: string): string[] {
   }
   parts.push(text.slice(from))
   return parts
+}
+
+/**
+ * Whether as many code units as a run has characters are all spaces, or none is. Where a run would end, it goes back to where that run began, and
+ * passes over the rest: the expression looks at each character of a word as often as the word is long, which took a quarter of the time of counting.
+ */
+function hasLongRun(text: string): boolean {
+  const isSpace = (at: number) => SPACE.test(text.charAt(at))
+  for (let end = RUN_LENGTH - 1; end < text.length; ) {
+    const first = end - RUN_LENGTH + 1
+    let start = end
+    while (start > first && isSpace(start - 1) === isSpace(end)) start--
+    if (start === first) return true
+    end = start + RUN_LENGTH - 1
+  }
+  return false
 }

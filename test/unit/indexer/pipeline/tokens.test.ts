@@ -31,6 +31,16 @@ test.each([
   expect(tokenizer.count(text)).toBeGreaterThan(1_000)
 })
 
+test('a long run is cut wherever it begins', () => {
+  const words = Array.from({ length: 130 }, (_, at) => 'a bc def '.repeat(at)).concat(
+    Array.from({ length: 9 }, (_, at) => ' '.repeat(at)),
+  )
+  for (const before of words) {
+    const long = `${before}${'x'.repeat(511)}hello`
+    expect(tokenizer.count(long)).toBe(tokenizer.count(long.slice(0, -4)) + tokenizer.count('ello'))
+  }
+})
+
 test('of a very long text the beginning is counted, and the rest is taken to be like it', () => {
   const sentence = 'The quick brown fox jumps over the lazy dog. '
   const times = 20_000
