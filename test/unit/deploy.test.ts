@@ -66,7 +66,7 @@ describe('Dockerfile', async () => {
     const { imports } = JSON.parse(await read(ROOT, 'package.json')) as { imports: Record<string, string> }
     const imported = Object.values(imports).map(path => path.split('/')[1] as string)
     expect(copied.sort()).toEqual(
-      [...imported.filter(name => name !== 'test'), ...made, 'bin', 'examples', 'package.json', 'scripts'].sort(),
+      [...imported.filter(name => name !== 'test'), ...made, 'bin', 'examples', 'package.json', 'package-lock.json', 'scripts'].sort(),
     )
   })
 
