@@ -1,4 +1,4 @@
-/** Bundles the program into `dist/program`, for `program.mjs` to find. A part of the set-up, and of `npm run build`. */
+/** Bundles the program into `.bundle`, for `program.mjs` to find. A part of the set-up, and of `npm run build`. */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** The folder of the builds, below the checkout. */
-export const BUILDS = join('dist', 'program')
+export const BUILDS = '.bundle'
 /** The record of the last build. */
 export const RECORD = join(BUILDS, 'current.json')
 

@@ -119,7 +119,7 @@ registerHooks({ load(url, context, next) { appendFileSync(${JSON.stringify(loade
         .split(' ')
         .map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8')),
     )
-    expect(commands.join('\n')).toContain('/dist/program/')
+    expect(commands.join('\n')).toContain('/.bundle/')
     expect(commands.join('\n')).toContain('/drawer-main.mjs')
   } finally {
     await service.stop()

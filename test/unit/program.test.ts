@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findProgram, RECORD } from '../../scripts/setup/program.mjs'
 
-const COMMANDS = 'dist/program/build/commands.mjs'
+const COMMANDS = '.bundle/build/commands.mjs'
 const SOURCE = 'bin/commands.ts'
 const PATHS = [SOURCE, 'package-lock.json', COMMANDS]
 
