@@ -10,7 +10,8 @@ import { findProgram } from '../../scripts/setup/program.mjs'
  * @param root the checkout
  */
 export function bundledPrograms(root: string): Plugin {
-  const commands = findProgram(root)
+  // While vitest watches, the sources change.
+  const commands = process.argv.includes('run') ? findProgram(root) : null
   return {
     name: 'bundled-programs',
     transform(code, id) {
