@@ -24,7 +24,8 @@ else {
   beginAsService(file)
   keepCompiledSources(root)
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))
-  const { runCommands } = await import('./commands.ts')
+  const { findProgram } = await import('../scripts/setup/program.mjs')
+  const { runCommands } = await import(findProgram(root) ?? './commands.ts')
   await runCommands(process.argv, process.env)
 }
 

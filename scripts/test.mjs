@@ -28,7 +28,8 @@ try {
 }
 
 async function test() {
-  const node = await prepare(root, { withDev: true })
+  // A few tests, while their sources change, start too little for it.
+  const node = await prepare(root, { withDev: true, withBundle: args.length === 0 })
   if (args.length > 0) return await runTests(node, {})
   return isAll ? await testAll(node) : await testFirst(node)
 }

@@ -1,25 +1,35 @@
-/** All set-up of a checkout: packages, then the site. Does nothing, and says nothing, where everything is there. */
+/** All set-up of a checkout: packages, the site, the bundle of the program. Does nothing, and says nothing, where everything is there. */
+import { accessSync, constants } from 'node:fs'
+import { bundleProgram } from './bundle.mjs'
 import { alone } from './lock.mjs'
 import { installPackages, readInstallDecision } from './packages.mjs'
+import { findProgram } from './program.mjs'
 import { findNode, NODE_MISSING } from './runtime.mjs'
 import { buildSite, readBuildState } from './site.mjs'
 import { runQuietly, StepError, step } from './step.mjs'
 
 /**
+ * `withDev` asks for what the tests need as well, `withBundle` for what makes many starts faster.
+ *
+ * @typedef {{ withDev: boolean, withBundle: boolean }} Wanted
+ */
+
+/**
  * @param {string} root the checkout
- * @param {{ withDev: boolean }} wanted `withDev` asks for what the tests need as well
+ * @param {Wanted} wanted
  * @returns {Promise<string>} path of the Node that runs the program
  * @throws StepError
  */
-export async function prepare(root, { withDev }) {
+export async function prepare(root, wanted) {
   await runQuietly('git', ['--version']).catch(() => {
     throw new StepError('git is needed: install it and start again')
   })
-  const isReady = async () => (await readInstallDecision(root, withDev)) === 'nothing' && !(await readBuildState(root)).isStale
-  if (!(await isReady())) {
+  const isReady = async () =>
+    (await readInstallDecision(root, wanted.withDev)) === 'nothing' && !(await readBuildState(root)).isStale
+  if (!(await isReady()) || needsBundle(root, wanted)) {
     await alone(
       root,
-      () => bringUpToDate(root, withDev),
+      () => bringUpToDate(root, wanted),
       () => process.stdout.write('waiting for another set-up of this checkout\n'),
     )
   }
@@ -28,14 +38,32 @@ export async function prepare(root, { withDev }) {
 
 /**
  * @param {string} root
- * @param {boolean} withDev
+ * @param {Wanted} wanted
  */
-async function bringUpToDate(root, withDev) {
-  const decision = await readInstallDecision(root, withDev)
+async function bringUpToDate(root, wanted) {
+  const decision = await readInstallDecision(root, wanted.withDev)
   if (decision !== 'nothing') await step('installing packages', () => installPackages(root, decision))
   const node = requireNode(root)
   const { hash, isStale } = await readBuildState(root)
   if (isStale) await step('building the site', () => buildSite(root, node, hash))
+  if (!needsBundle(root, wanted)) return
+  // A failure stops nobody: without a bundle the sources run.
+  await step('bundling the program', () => bundleProgram(root)).catch(error => process.stdout.write(`${error.message}\n`))
+}
+
+/** @param {string} root @param {Wanted} wanted */
+function needsBundle(root, { withBundle }) {
+  return withBundle && findProgram(root) === null && isWritable(root)
+}
+
+/** @param {string} root */
+function isWritable(root) {
+  try {
+    accessSync(root, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** @param {string} root */
