@@ -1,7 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { AHEAD } from './indexer/jobs/ahead.ts'
 import { keepCompiledSources } from './scripts/setup/runtime.mjs'
-import { bundledPrograms } from './test/support/bundled-programs.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { keepTemporaryFilesInMemory } from './test/support/temporary-files.ts'
 import { chosenRuns } from './test/support/tiers.ts'
@@ -15,9 +14,8 @@ process.env[AHEAD] = 'off'
 process.env.GLIBC_TUNABLES ??= 'glibc.malloc.hugetlb=1'
 
 export default defineConfig({
-  plugins: [bundledPrograms(import.meta.dirname)],
   test: {
-    setupFiles: ['test/support/fixed-seed.ts'],
+    setupFiles: ['test/support/fixed-seed.ts', 'test/support/bundled-programs.ts'],
     globalSetup: ['test/support/left-out.ts', 'test/support/servers/global-setup.ts'],
     reporters: ['default', './test/support/slowest-files.ts'],
     sequence: { sequencer: LongestFirst },

@@ -1,25 +1,33 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Plugin } from 'vitest/config'
-import { findProgram } from '../../scripts/setup/program.mjs'
-
 /**
  * Has what tests load start processes and threads from the bundle, as the command does. They start in half the time. Without a bundle of these
  * sources, they start from the sources.
- *
- * @param root the checkout
  */
-export function bundledPrograms(root: string): Plugin {
-  // While vitest watches, the sources change.
-  const commands = process.argv.includes('run') ? findProgram(root) : null
-  return {
-    name: 'bundled-programs',
-    transform(code, id) {
-      if (commands === null || !id.endsWith('.ts') || id.startsWith(join(root, 'test'))) return undefined
-      return code.replace(/new URL\((['"])\.\/([\w-]+)\.ts\1, import\.meta\.url\)/g, (source, _quote, name) => {
-        const program = new URL(`./${name}.mjs`, commands)
-        return existsSync(program) ? `new URL('${program}')` : source
-      })
+import { existsSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { findProgram } from '../../scripts/setup/program.mjs'
+
+const root = dirname(dirname(import.meta.dirname))
+const commands = findProgram(root)
+if (commands !== null) bundlePrograms(commands)
+
+function bundlePrograms(commands: string): void {
+  const sources = ['api', 'indexer', 'site'].map(folder => `${pathToFileURL(root)}/${folder}/`)
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context)
+      if (!sources.some(folder => url.startsWith(folder)) || !loaded.source) return loaded
+      const source = Buffer.from(loaded.source as Uint8Array).toString()
+      return source.includes(PLACE) ? { ...loaded, source: source.replace(PROGRAM, named) } : loaded
     },
+  })
+
+  function named(source: string, name: string): string {
+    const program = new URL(`./${name}.mjs`, commands)
+    return existsSync(program) ? `new URL('${program}')` : source
   }
 }
+
+const PLACE = ', import.meta.url)'
+const PROGRAM = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g
