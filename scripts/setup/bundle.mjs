@@ -28,6 +28,9 @@ const PROGRAMS = [
 /** Not bundled: packages with native code, packages that read files of their own, and large ones that few deployments load. */
 const EXTERNAL = ['@takumi-rs/core', 'sharp', '@fastify/swagger', 'pino', '@aws-sdk/*', 'pg', 'pg-boss']
 
+/** What says how to bundle, and which packages there are. */
+const HOW = ['package-lock.json', 'scripts/setup/bundle.mjs']
+
 /** Processes start theirs from the build that they run, so it stays for a while. */
 const KEPT_BUILDS = 5
 /** The clock of files is coarser than that of the process. */
@@ -50,7 +53,7 @@ export async function bundleProgram(root) {
   await mkdir(join(root, folder), { recursive: true })
   for (const { name, contents } of outputs) await writeWhole(join(root, folder, name), contents)
 
-  const inputs = new Set(['package-lock.json', ...bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))])
+  const inputs = new Set([...HOW, ...bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))])
   const read = await readTimes(root, [...inputs])
   const written = await readTimes(
     root,
