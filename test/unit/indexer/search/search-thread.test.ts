@@ -72,18 +72,17 @@ test.runIf(process.platform === 'linux')('the thread yields as soon as the main 
   const builder = start(hashing())
   await builder.add(item(1))
   const lower = getPriority(process.pid) + 1
-  const yielding = async () => {
-    const threads = (await readdir('/proc/self/task')).filter(thread => Number(thread) !== process.pid)
-    return threads.flatMap(priorityOf).filter(priority => priority === lower).length
-  }
-  const before = await yielding()
+  // Those that start later inherit a priority.
+  const threads = (await readdir('/proc/self/task')).filter(thread => Number(thread) !== process.pid)
+  const yielding = () => threads.flatMap(priorityOf).filter(priority => priority === lower).length
+  const before = yielding()
   setPriority(process.pid, lower)
   onTestFinished(() => {
     // A privilege: without it, what this process runs afterwards yields a little.
     if (process.getuid?.() === 0) setPriority(process.pid, lower - 1)
   })
   await builder.finish()
-  expect(await yielding()).toBe(before + 1)
+  expect(yielding()).toBe(before + 1)
 })
 
 /** None of a thread that ended meanwhile. */
