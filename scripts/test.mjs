@@ -1,6 +1,6 @@
 /**
- * `npm test`: set-up, then the checks beside the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, then the
- * first minutes in a fresh clone. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments, and
+ * `npm test`: set-up, then the checks beside the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, and
+ * beside them the first minutes in a fresh clone. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments, and
  * files of both tiers are found. Runs on the Node of the machine, 20 or later, with no packages.
  */
 import { delimiter, dirname, join } from 'node:path'
@@ -49,8 +49,10 @@ async function testFirst(node) {
 /** @param {string} node */
 async function testAll(node) {
   await prepareSystemPackages([BROWSER, PERL_CLIENT, ...servers()])
+  // Beside the tests, which often wait.
+  const checking = checkFreshClone()
   const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test:all' })
-  const fresh = await checkFreshClone()
+  const fresh = await checking
   process.stdout.write(`${fresh.said}\n`)
   if (fresh.failed) process.stderr.write('failed: the start in a fresh clone\n')
   return fresh.failed && code === 0 ? 1 : code
