@@ -25,8 +25,8 @@ export default defineConfig({
     server: { deps: { external: [/^(?!.*\.(test\.ts|json)$)/] } },
     // Tests make much that lives shortly. In a larger nursery most of it is gone before it is collected: a tenth of the processor time.
     execArgv: ['--max-semi-space-size=64'],
-    // Tests often wait for the git, servers and indexers that they start: four keep two processors busy.
-    maxWorkers: 4,
+    // Tests often wait for the git, servers and indexers that they start: three keep two processors busy.
+    maxWorkers: 3,
     // For what hangs. No test depends on the speed of the machine, and some machines are slow.
     testTimeout: 600_000,
     hookTimeout: 600_000,
