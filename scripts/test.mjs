@@ -28,7 +28,7 @@ try {
 }
 
 async function test() {
-  // A few tests, while their sources change, start too little for it.
+  // A few tests start too few programs to be worth it.
   const node = await prepare(root, { withDev: true, withBundle: args.length === 0 })
   if (args.length > 0) return await runTests(node, {})
   return isAll ? await testAll(node) : await testFirst(node)

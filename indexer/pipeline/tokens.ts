@@ -78,8 +78,9 @@ function cutLongRuns(text: string): string[] {
 }
 
 /**
- * Whether as many code units as a run has characters are all spaces, or none is. Where a run would end, it goes back to where that run began, and
- * passes over the rest: the expression looks at each character of a word as often as the word is long, which took a quarter of the time of counting.
+ * Whether as many code units as a run has characters are all spaces, or none is. It looks at the end of a possible run first and goes back; where
+ * the text changes between space and no space, the next possible run begins. The expression looks at each character of a word as often as the word is
+ * long, which takes a quarter of the time of counting.
  */
 function hasLongRun(text: string): boolean {
   const isSpace = (at: number) => SPACE.test(text.charAt(at))

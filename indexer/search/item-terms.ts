@@ -133,9 +133,9 @@ class TermCounts {
     return number === NO_NUMBER ? NO_SLOT : (slots[number] ?? NO_SLOT)
   }
 
+  /** @param term without a slot, see `#slotOf` */
   #newSlotOf(term: Term): number {
-    const known = this.#lexicon.find(term)
-    const number = known === NO_NUMBER ? this.#lexicon.add(term) : known
+    const number = term.number === NO_NUMBER ? this.#lexicon.add(term) : term.number
     const slot = ++this.#size
     numbers[slot] = number
     if (number >= slots.length) {

@@ -15,7 +15,7 @@ export class Term {
 
 export const NO_NUMBER = -1
 
-/** Numbers the different terms of many items, in order of appearance from 0. To find a number of a term again takes no look by its text. */
+/** Numbers the different terms of many items, in order of appearance from 0. A term that was found once is not looked up by its text again. */
 export class Lexicon {
   readonly analyzer = new Analyzer(text => new Term(text))
   readonly #numbers = new Map<string, number>()

@@ -1,5 +1,6 @@
 /** Bundles the program into `.bundle`, for `program.mjs` to find. A part of the set-up, and of `npm run build`. */
 import { createHash } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,8 +32,9 @@ const EXTERNAL = ['@takumi-rs/core', 'sharp', '@fastify/swagger', 'pino', '@aws-
 /** What says how to bundle, and which packages there are. */
 const HOW = ['package-lock.json', 'scripts/setup/bundle.mjs']
 
-/** Processes start theirs from the build that they run, so it stays for a while. */
+/** Processes start theirs from the build that they run, so it stays for a while: this many, and those of the last day. */
 const KEPT_BUILDS = 5
+const KEPT_MS = 24 * 60 * 60 * 1000
 /** The clock of files is coarser than that of the process. */
 const CLOCK_MS = 50
 
@@ -88,6 +90,8 @@ async function bundle(root, programs) {
     format: 'esm',
     external: EXTERNAL,
     logLevel: 'silent',
+    // Node does not read `tsconfig.json` either.
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     plugins: [keepPlaces(outdir)],
     // Bundled CommonJS packages call `require` for modules of Node.
     banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
@@ -153,8 +157,10 @@ async function dropOldBuilds(root, current) {
     root,
     entries.filter(entry => entry.isDirectory()).map(({ name }) => join(BUILDS, name)),
   )
-  const old = builds.sort(([, , a], [, , b]) => b - a).slice(KEPT_BUILDS)
+  const latest = builds.sort(([, , a], [, , b]) => b - a)
+  const old = latest.slice(KEPT_BUILDS).filter(([, , mtimeMs]) => mtimeMs < Date.now() - KEPT_MS)
   for (const [path] of old) await rm(join(root, path), { recursive: true, force: true })
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleProgram(dirname(dirname(import.meta.dirname)))
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  await bundleProgram(dirname(dirname(import.meta.dirname)))

@@ -1,9 +1,9 @@
 /** All set-up of a checkout: packages, the site, the bundle of the program. Does nothing, and says nothing, where everything is there. */
-import { accessSync, constants } from 'node:fs'
-import { bundleProgram } from './bundle.mjs'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { alone } from './lock.mjs'
 import { installPackages, readInstallDecision } from './packages.mjs'
-import { findProgram } from './program.mjs'
+import { BUILDS, findProgram } from './program.mjs'
 import { findNode, NODE_MISSING } from './runtime.mjs'
 import { buildSite, readBuildState } from './site.mjs'
 import { runQuietly, StepError, step } from './step.mjs'
@@ -48,18 +48,24 @@ async function bringUpToDate(root, wanted) {
   if (isStale) await step('building the site', () => buildSite(root, node, hash))
   if (!needsBundle(root, wanted)) return
   // A failure stops nobody: without a bundle the sources run.
-  await step('bundling the program', () => bundleProgram(root)).catch(error => process.stdout.write(`${error.message}\n`))
+  const bundle = () => runQuietly(node, [join(root, 'scripts', 'setup', 'bundle.mjs')])
+  await step('bundling the program', bundle).catch(error => process.stdout.write(`${error.message}\n`))
 }
 
 /** @param {string} root @param {Wanted} wanted */
 function needsBundle(root, { withBundle }) {
-  return withBundle && findProgram(root) === null && isWritable(root)
+  return withBundle && findProgram(root) === null && isWritable(root) && isWritable(join(root, BUILDS))
 }
 
-/** @param {string} root */
-function isWritable(root) {
+/**
+ * Whether it may be written to, or made.
+ *
+ * @param {string} folder
+ */
+function isWritable(folder) {
+  if (!existsSync(folder)) return true
   try {
-    accessSync(root, constants.W_OK)
+    accessSync(folder, constants.W_OK)
     return true
   } catch {
     return false

@@ -44,8 +44,8 @@ export function findNode(root) {
 export const NODE_MISSING = `this platform (${process.platform} ${process.arch}) needs Node 24 on the PATH; this is Node ${process.versions.node}`
 
 /**
- * Enables Node's compile cache for this process and its children. Without it each process loads the TypeScript compiler, which takes 30 MB
- * and a tenth of a second. The cache lies in `node_modules`, whose owner decides anyway what runs; if that is not writable, nothing is
+ * Enables Node's compile cache for this process and its children. Without it each process that runs the sources loads the TypeScript compiler,
+ * which takes 30 MB and a tenth of a second. The cache lies in `node_modules`, whose owner decides anyway what runs; if that is not writable, nothing is
  * cached. `NODE_COMPILE_CACHE` names another folder, `NODE_DISABLE_COMPILE_CACHE=1` disables it.
  *
  * @param {string} root the checkout

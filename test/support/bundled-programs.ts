@@ -25,7 +25,7 @@ function bundlePrograms(commands: string): void {
 
   function named(source: string, name: string): string {
     const program = new URL(`./${name}.mjs`, commands)
-    return existsSync(program) ? `new URL('${program}')` : source
+    return existsSync(program) ? `new URL(${JSON.stringify(program.href)})` : source
   }
 }
 
