@@ -168,8 +168,9 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`the keyboard does not reach ${name}`)
 }
 
-/** Nothing is wider than the window. */
+/** Nothing of the whole page is wider than the window: a click waits only until its page begins, which has no element yet. */
 async function expectFits(page: Page): Promise<void> {
+  await page.waitForLoadState()
   const [content, window] = (await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')) as [number, number]
   expect(content, page.url()).toBeLessThanOrEqual(window)
 }
