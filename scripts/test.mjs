@@ -1,7 +1,7 @@
 /**
- * `npm test`: set-up, then the checks beside the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, and
- * beside them the first minutes in a fresh clone. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments, and
- * files of both tiers are found. Runs on the Node of the machine, 20 or later, with no packages.
+ * `npm test`: set-up, then the checks beside the tests that say that nothing broke. `npm run test:all` (`--all`): every other test, and beside
+ * them the first minutes in a fresh clone. With arguments (`npm test -- test/unit/core/address.test.ts`) only vitest runs, with the arguments,
+ * and files of both tiers are found. Runs on the Node of the machine, 20 or later, with no packages.
  */
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,3 @@
-import { classAt, DIGIT, fold, LOWER, OTHER, PAIRED, UPPER, unitsAt } from './characters.ts'
-
 /**
  * Turns text into search terms, in the same way for items and queries and for all languages.
  *
@@ -10,6 +8,7 @@ import { classAt, DIGIT, fold, LOWER, OTHER, PAIRED, UPPER, unitsAt } from './ch
  *
  * Takes time linear in the length of any text.
  */
+import { classAt, DIGIT, fold, LOWER, OTHER, PAIRED, UPPER, unitsAt } from './characters.ts'
 
 /** Maximum length in UTF-16 units. Longer words are cut; longer identifiers yield their parts only. */
 export const TERM_UNITS = 64
@@ -35,7 +34,7 @@ export class Analyzer<Term> {
   readonly #termOf: (text: string) => Term
   readonly #known = new Map<string, WordTerms<Term>>()
 
-  /** @param termOf what stands for a term. Not called for each of its occurrences */
+  /** @param termOf makes what stands for a term; called again for a word only once it was forgotten */
   constructor(termOf: (text: string) => Term) {
     this.#termOf = termOf
   }

@@ -1,6 +1,6 @@
 import { Analyzer, isStopWord } from '#core/search/analyze.ts'
 
-/** A term as it was found. Its occurrences share one, as far as the analyzer remembers its word. */
+/** A term of a text. The occurrences of a word share one while the analyzer remembers the word, and get another with the same number afterwards. */
 export class Term {
   readonly text: string
   readonly isStopWord: boolean

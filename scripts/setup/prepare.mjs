@@ -47,7 +47,7 @@ async function bringUpToDate(root, wanted) {
   const { hash, isStale } = await readBuildState(root)
   if (isStale) await step('building the site', () => buildSite(root, node, hash))
   if (!needsBundle(root, wanted)) return
-  // A failure stops nobody: without a bundle the sources run.
+  // If this fails, the program runs from its sources.
   const bundle = () => runQuietly(node, [join(root, 'scripts', 'setup', 'bundle.mjs')])
   await step('bundling the program', bundle).catch(error => process.stdout.write(`${error.message}\n`))
 }
