@@ -34,7 +34,7 @@ export class Analyzer<Term> {
   readonly #termOf: (text: string) => Term
   readonly #known = new Map<string, WordTerms<Term>>()
 
-  /** @param termOf makes what stands for a term; called again for a word only once it was forgotten */
+  /** @param termOf makes what stands for a term. A short word keeps its terms while it is remembered */
   constructor(termOf: (text: string) => Term) {
     this.#termOf = termOf
   }
