@@ -4,6 +4,7 @@ import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
+import type { Clock } from '#core/ports/system.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import type { Progress } from '../pipeline/progress.ts'
 import { type IndexThreads, type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
@@ -17,6 +18,8 @@ export interface JobDeps extends Partial<IndexThreads> {
   hosts: readonly (ReadableHost & Pick<GitHost, 'tip'>)[]
   /** Told of failures that do not fail a job. Default: not counted. */
   fallbacks?: Fallbacks
+  /** Says when a repair ended. Default: the machine's. */
+  clock?: Clock
 }
 
 /** Runs jobs in this process. */

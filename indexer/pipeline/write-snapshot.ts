@@ -6,6 +6,7 @@ import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
+import type { Clock } from '#core/ports/system.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { loadReadings, NO_READINGS } from '../reuse/earlier-readings.ts'
 import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
@@ -42,6 +43,8 @@ export interface SnapshotDeps extends Partial<IndexThreads> {
   states?: StateStore
   /** Told of failures that do not fail the job. Default: not counted. */
   fallbacks?: Fallbacks
+  /** Says when a repair ended. Default: the machine's. */
+  clock?: Clock
 }
 
 export interface BuildOptions {
@@ -56,7 +59,7 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
-  { blobs, states, hosts, fallbacks = NO_FALLBACKS, searchThreads = null, gzipThreads = null }: SnapshotDeps,
+  { blobs, states, hosts, fallbacks = NO_FALLBACKS, clock, searchThreads = null, gzipThreads = null }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
@@ -69,7 +72,7 @@ export async function writeSnapshot(
   }
   // A report that cannot be read now is found by the next visitor.
   const damage = (await damages?.find(repository, commit).catch(lost)) ?? null
-  const settle = async () => damage && (await damages?.settle(repository, commit, new Date()).catch(lost))
+  const settle = async () => damage && (await damages?.settle(repository, commit, clock?.now() ?? new Date()).catch(lost))
   if (await isIntact(blobs, job, damage)) {
     await settle()
     return null

@@ -72,6 +72,8 @@ export interface TestAppOptions {
   operator?: OperatorContent
   /** Of apps whose id is the URL of their metadata. Default: there are none. */
   documents?: WebDocuments
+  /** Where the clock stands. Default: now. */
+  clockStartsAt?: string
   /** How long a visitor waits for a host. Default: long enough for any machine. */
   patienceMs?: number
   /** Replaces parts of what the use cases receive. */
@@ -129,7 +131,7 @@ export async function testApp(
     if (Object.keys(files).length > 0) commits.set(name, await repository.commit(files))
   }
 
-  const clock = handClock(new Date().toISOString())
+  const clock = handClock(options.clockStartsAt ?? new Date().toISOString())
   const stores = await openTestStores(clock, options.stores)
   const { blobs = stores.blobs, states = stores.states, patienceMs = PATIENT.patienceMs } = options
   // The queue of the stores belongs to their state store.
@@ -200,7 +202,7 @@ export async function testApp(
     return answer.json as AnswerOf<Name>
   }
 
-  const runner = createInProcessRunner({ blobs, states, hosts })
+  const runner = createInProcessRunner({ blobs, states, hosts, clock })
   async function index(): Promise<number> {
     await Promise.all(working)
     for (let jobs = 0; ; jobs++) {

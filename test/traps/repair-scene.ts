@@ -63,14 +63,18 @@ export async function open(
 ): Promise<Scene> {
   const blobs = await openStore(await temporaryFolder())
   const states = createMemoryStateStore()
-  const indexer = await testApp({ 'acme/handbook': contents }, { blobs, states })
+  const clockStartsAt = new Date().toISOString()
+  const indexer = await testApp({ 'acme/handbook': contents }, { blobs, states, clockStartsAt })
   onTestFinished(() => indexer.close())
   await indexer.open(ADDRESS)
 
   async function replica(): Promise<Replica> {
     const log: string[] = []
     const logger = { level: 'warn', stream: { write: (line: string) => void log.push(line) } }
-    const app = await testApp({}, { blobs, states, logger, deps: deps => ({ ...deps, hosts: indexer.deps.hosts }) })
+    const app = await testApp(
+      {},
+      { blobs, states, clockStartsAt, logger, deps: deps => ({ ...deps, hosts: indexer.deps.hosts }) },
+    )
     onTestFinished(() => app.close())
     const askAll = async (urls: readonly string[] = URLS) => {
       const answers = []
