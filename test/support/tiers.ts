@@ -64,7 +64,7 @@ export const TIERS: Readonly<Record<Tier, readonly TestRun[]>> = {
     { name: 'test', include: [TESTS], exclude: [TESTS_OF_ALL], env: MEMORY, isolate: false },
   ],
   'test:all': [
-    { name: 'test:all', include: [TESTS_OF_ALL], exclude: IN_PROCESS, env: {} },
+    { name: 'test:all', include: [TESTS_OF_ALL], exclude: IN_PROCESS, env: {}, isolate: false },
     { name: 'test:all in process', include: IN_PROCESS, env: {}, isolate: false },
     {
       name: 'every property',
