@@ -10,6 +10,7 @@ import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
+import { optimizeLater } from '../pipeline/compiler.ts'
 import { collectThreadsEarly } from '../pipeline/heap.ts'
 import { createSearchThreads } from '../search/search-thread.ts'
 import { createGzipThreads } from '../snapshot/gzip-thread.ts'
@@ -45,6 +46,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   const folder = makeFolder()
   send({ type: 'begun', folder })
   collectThreadsEarly()
+  optimizeLater()
   // If a job blocks this thread, the watchdog thread ends the process.
   const watched: Watched = { worker: process.ppid, folder }
   new Thread(new URL('./job-watchdog.ts', import.meta.url), { workerData: watched }).unref()

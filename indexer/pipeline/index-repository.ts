@@ -8,6 +8,7 @@ import { limitDiagnostic, type Plan, planContent } from '../rules/plan.ts'
 import { buildTree, type Tree } from '../rules/tree.ts'
 import { applyManifestsInSteps } from '../rules/withheld.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
+import { optimizeAsUsual } from './compiler.ts'
 import { keepHeapSmall } from './heap.ts'
 import type { IndexOptions } from './progress.ts'
 import { readContent } from './read-content.ts'
@@ -32,7 +33,10 @@ export async function indexRepository<Written>(
 ): Promise<Written> {
   const { onProgress = () => {}, search = null, signal, committedAt } = options
   const tree = buildTree(withAskedSizes(entries))
-  if (isLarge(tree, blobs.known)) keepHeapSmall()
+  if (isLarge(tree, blobs.known)) {
+    keepHeapSmall()
+    optimizeAsUsual()
+  }
   signal?.throwIfAborted()
 
   onProgress({ stage: 'policy', done: 0, total: null })
@@ -69,7 +73,7 @@ async function readPlan(
   return { plan, truncated: plan.truncated || skills.truncated || dropped > 0 }
 }
 
-/** Whether so much text is read that saving memory is worth the time it takes. */
+/** Whether so much text is read that saving memory is worth the time it takes, and optimizing code, too. */
 function isLarge(tree: Tree, known: KnownTexts | undefined): boolean {
   let unknown = 0
   for (const folder of tree.folders.values()) {
