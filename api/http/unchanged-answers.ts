@@ -19,8 +19,14 @@ interface KnownRequest {
   etag: string
   /** What the answer was made of; `null` where only the answer tells, which is memoized. */
   source: string | null
-  /** Whether the answer is unchanged, for all requests that arrive before it is looked at. `null` while none waits for it. */
-  decision: Promise<boolean> | null
+  /** Requests that arrived since the answer was looked at: one look is for all of them. */
+  waiting: Waiting[]
+}
+
+interface Waiting {
+  request: IncomingMessage
+  response: ServerResponse
+  startedAt: number
 }
 
 /** What remains to be done when such a request was answered: it is logged and counted as every other. */
@@ -86,7 +92,7 @@ export class UnchangedAnswers {
     // Whether another answer is unchanged shows only when it is computed and serialized again.
     if (source === null && memoized === null) return
     if (method !== 'GET' || viewer !== ANONYMOUS || !isPlain(raw)) return
-    this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source, decision: null })
+    this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source, waiting: [] })
   }
 
   /** A listener that answers 304 where the client has the current answer, and passes every other request to `listener`. */
@@ -95,7 +101,7 @@ export class UnchangedAnswers {
       const ifNoneMatch = request.headers['if-none-match']
       const known = ifNoneMatch === undefined ? undefined : this.#find(request, ifNoneMatch)
       if (known === undefined) listener(request, response)
-      else void this.#answer(known, request, response, listener)
+      else if (known.waiting.push({ request, response, startedAt: performance.now() }) === 1) void this.#answer(known, listener)
     }
   }
 
@@ -105,29 +111,25 @@ export class UnchangedAnswers {
     return known && listsEtag(ifNoneMatch, known.etag) && hasOneHost(request) ? known : undefined
   }
 
-  async #answer(
-    known: KnownRequest,
-    request: IncomingMessage,
-    response: ServerResponse,
-    listener: RequestListener,
-  ): Promise<void> {
-    const startedAt = performance.now()
-    known.decision ??= this.#decide(known)
-    if (!(await known.decision)) {
-      this.#known.delete(request.url ?? '')
-      listener(request, response)
-      return
+  /** One look serves all requests of this turn of the event loop, since it begins when all of them have arrived. */
+  async #answer(known: KnownRequest, listener: RequestListener): Promise<void> {
+    await endOfTurn()
+    const waiting = known.waiting
+    known.waiting = []
+    const isUnchanged = await this.#isUnchanged(known).catch(() => false)
+    for (const one of waiting) {
+      if (isUnchanged) this.#send(known, one)
+      else {
+        this.#known.delete(one.request.url ?? '')
+        listener(one.request, one.response)
+      }
     }
-    const id = this.#options.createId()
-    response.writeHead(304, ['x-request-id', id, ...this.#headers, 'etag', known.etag]).end()
-    this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route: known.route, startedAt })
   }
 
-  /** One decision serves all requests of this turn of the event loop, since it begins when all of them have arrived. */
-  async #decide(known: KnownRequest): Promise<boolean> {
-    await endOfTurn()
-    known.decision = null
-    return await this.#isUnchanged(known).catch(() => false)
+  #send({ etag, route }: KnownRequest, { request, response, startedAt }: Waiting): void {
+    const id = this.#options.createId()
+    response.writeHead(304, ['x-request-id', id, ...this.#headers, 'etag', etag]).end()
+    this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route, startedAt })
   }
 
   /** Whether an anonymous viewer is answered the same now. @throws what the handler throws */
