@@ -1,3 +1,4 @@
+import { patienceMsOf } from '#core/patience.ts'
 import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { changesKey } from '#core/snapshot/store-keys.ts'
@@ -6,7 +7,6 @@ import { HeardChanges } from './github/heard-changes.ts'
 import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from './github/host.ts'
 import { openSharedAnswers } from './github/shared-answers.ts'
 import { HostChange } from './github/webhook.ts'
-import { patienceMsOf } from './patience.ts'
 import type { Stores } from './stores.ts'
 
 const CHANGES_CHANNEL = 'mountglass_changes'

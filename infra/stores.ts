@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { patienceMsOf } from '#core/patience.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { SettingsError } from '#core/settings.ts'
@@ -13,7 +14,6 @@ import { openDiskStateStore } from './disk/state-store.ts'
 import type { InfraSettings, S3Setting } from './infra-settings.ts'
 import { createMemoryBlobStore } from './memory/blob-store.ts'
 import { createMemoryStateStore } from './memory/state-store.ts'
-import { patienceMsOf } from './patience.ts'
 import type { Database } from './postgres/database.ts'
 import type { S3Stores } from './s3/open.ts'
 import type { Conditions } from './s3/probe.ts'
@@ -87,7 +87,8 @@ async function openDatabaseStates(
     import('./postgres/database.ts'),
     import('./postgres/state-store.ts'),
   ])
-  const database = openDatabase(url, { connections })
+  const patienceMs = patienceMsOf(process.env)
+  const database = openDatabase(url, { connections, ...(patienceMs !== null && { patienceMs }) })
   try {
     return { database, states: await openPostgresStateStore(database) }
   } catch (cause) {

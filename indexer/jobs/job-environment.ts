@@ -1,3 +1,5 @@
+import { PATIENCE } from '#core/patience.ts'
+
 /**
  * The variables that a job process receives, with the reason for each. Everything else of the service's environment stays out: a job parses
  * untrusted text, and a secret that a later version adds is withheld without a change here. Names are compared in upper case, since Windows
@@ -35,6 +37,8 @@ const RECEIVED: readonly {
       'MALLOC_ARENA_MAX',
     ],
   },
+  // How long a test waits for hosts and stores.
+  { names: [PATIENCE] },
   // What `parseInfraSettings` reads, without the secret of webhooks. The token reads public repositories.
   {
     names: [

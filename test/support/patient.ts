@@ -1,6 +1,6 @@
+import { PATIENCE } from '#core/patience.ts'
 import { READ_PATIENCE } from '#infra/github/ask-patiently.ts'
 import type { HostTimeouts } from '#infra/github/host.ts'
-import { PATIENCE } from '#infra/patience.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 
 /** Waits that end on no machine, however slow: only a test of patience wants an end of them. */
