@@ -198,10 +198,12 @@ function logAnswer(request: LoggedRequest, { statusCode, elapsedTime }: Pick<Fas
 
 /** Logs and counts the answers that no hook sees. */
 function noteUnchanged(app: FastifyInstance, log: typeof logAnswer | null, count: CountAnswer | null): NoteUnchanged {
-  return ({ id, route, startedAt, ...request }) => {
-    const elapsedTime = performance.now() - startedAt
-    log?.({ ...request, is404: false, server: app, log: app.log.child({ reqId: id }) }, { statusCode: 304, elapsedTime })
-    count?.(route, 304, elapsedTime)
+  return ({ id, route, elapsedMs, ...request }) => {
+    log?.(
+      { ...request, is404: false, server: app, log: app.log.child({ reqId: id }) },
+      { statusCode: 304, elapsedTime: elapsedMs },
+    )
+    count?.(route, 304, elapsedMs)
   }
 }
 

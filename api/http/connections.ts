@@ -112,7 +112,7 @@ export class Connections {
       this.#close(socket)
       return
     }
-    response.once('close', () => {
+    response.on('close', () => {
       answering.open.delete(response)
       if (answering.open.size > 0) return
       answering.taking = null

@@ -26,7 +26,6 @@ interface KnownRequest {
 interface Waiting {
   request: IncomingMessage
   response: ServerResponse
-  startedAt: number
 }
 
 /** What remains to be done when such a request was answered: it is logged and counted as every other. */
@@ -35,7 +34,8 @@ export type NoteUnchanged = (request: {
   method: string
   originalUrl: string
   route: string
-  startedAt: number
+  /** From the first request of the turn to the look. Reading the clock for each request would take a thirtieth of its time. */
+  elapsedMs: number
 }) => void
 
 interface UnchangedOptions {
@@ -101,7 +101,7 @@ export class UnchangedAnswers {
       const ifNoneMatch = request.headers['if-none-match']
       const known = ifNoneMatch === undefined ? undefined : this.#find(request, ifNoneMatch)
       if (known === undefined) listener(request, response)
-      else if (known.waiting.push({ request, response, startedAt: performance.now() }) === 1) void this.#answer(known, listener)
+      else if (known.waiting.push({ request, response }) === 1) void this.#answer(known, listener)
     }
   }
 
@@ -113,12 +113,14 @@ export class UnchangedAnswers {
 
   /** One look serves all requests of this turn of the event loop, since it begins when all of them have arrived. */
   async #answer(known: KnownRequest, listener: RequestListener): Promise<void> {
+    const startedAt = performance.now()
     await endOfTurn()
     const waiting = known.waiting
     known.waiting = []
     const isUnchanged = await this.#isUnchanged(known).catch(() => false)
+    const elapsedMs = performance.now() - startedAt
     for (const one of waiting) {
-      if (isUnchanged) this.#send(known, one)
+      if (isUnchanged) this.#send(known, one, elapsedMs)
       else {
         this.#known.delete(one.request.url ?? '')
         listener(one.request, one.response)
@@ -126,10 +128,10 @@ export class UnchangedAnswers {
     }
   }
 
-  #send({ etag, route }: KnownRequest, { request, response, startedAt }: Waiting): void {
+  #send({ etag, route }: KnownRequest, { request, response }: Waiting, elapsedMs: number): void {
     const id = this.#options.createId()
     response.writeHead(304, ['x-request-id', id, ...this.#headers, 'etag', etag]).end()
-    this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route, startedAt })
+    this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route, elapsedMs })
   }
 
   /** Whether an anonymous viewer is answered the same now. @throws what the handler throws */
