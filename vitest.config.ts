@@ -3,7 +3,7 @@ import { AHEAD } from './indexer/jobs/ahead.ts'
 import { keepCompiledSources } from './scripts/setup/runtime.mjs'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { keepTemporaryFilesInMemory } from './test/support/temporary-files.ts'
-import { chosenRuns } from './test/support/tiers.ts'
+import { chosenRuns, workersOf } from './test/support/tiers.ts'
 
 // Programs that a test starts by themselves begin as fast as the command does.
 keepCompiledSources(import.meta.dirname)
@@ -20,13 +20,15 @@ export default defineConfig({
     reporters: ['default', './test/support/slowest-files.ts'],
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
+    // Files share loaded modules, which spares a third of the processors' time. So a module that several files use has no hooks of its own, and
+    // a test that changes the environment or a global restores it.
+    isolate: false,
     // What test files import is run by Node itself, with its cache of compiled sources. Vite would transform it and each worker compile it: a tenth of
     // the processor time. Vite's are the test files, whose lines it shows when a test fails, and data.
     server: { deps: { external: [/^(?!.*\.(test\.ts|json)$)/] } },
     // Tests make much that lives shortly. In a larger nursery most of it is gone before it is collected: a tenth of the processor time.
     execArgv: ['--max-semi-space-size=64'],
-    // Tests often wait for the git, servers and indexers that they start: three keep two processors busy.
-    maxWorkers: 3,
+    maxWorkers: workersOf(process.env),
     // For what hangs. No test depends on the speed of the machine, and some machines are slow.
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -12,17 +12,12 @@ export interface TestRun {
   include: string[]
   exclude?: string[]
   env: Record<string, string>
-  /** Default: each file loads its modules anew. */
-  isolate?: false
 }
 
 export type Tier = 'test' | 'test:all'
 
 const TESTS = 'test/**/*.test.ts'
 const TESTS_OF_ALL = 'test/**/*.all.test.ts'
-
-/** Files of the second tier that share loaded modules. In the other folders most files start and kill processes. */
-const IN_PROCESS = ['api', 'contract', 'properties', 'traps', 'unit'].map(folder => `test/${folder}/**/*.all.test.ts`)
 
 /** Files whose tests pass through the stores: one for each endpoint, and those that write state entries. */
 const API_OVER_STORES = [
@@ -52,32 +47,25 @@ const API_OVER_STORES = [
 /** The properties whose number of runs depends on the tier: see `runs.ts`. */
 const PROPERTIES = 'test/properties/**/*.test.ts'
 
-/** Configurations of the second tier that run each of its own files once. */
-export const OWN_OF_ALL: readonly string[] = ['test:all', 'test:all in process']
+/** The configuration of the second tier that runs each of its own files once. */
+export const OWN_OF_ALL = 'test:all'
 
 const MEMORY = { MOUNTGLASS_TEST_STORES: 'memory' }
 
 export const TIERS: Readonly<Record<Tier, readonly TestRun[]>> = {
-  test: [
-    // Files share loaded modules, which spares a third of the processors' time. So a module that several files use has no hooks of its own, and
-    // a test that changes the environment or a global restores it.
-    { name: 'test', include: [TESTS], exclude: [TESTS_OF_ALL], env: MEMORY, isolate: false },
-  ],
+  test: [{ name: 'test', include: [TESTS], exclude: [TESTS_OF_ALL], env: MEMORY }],
   'test:all': [
-    { name: 'test:all', include: [TESTS_OF_ALL], exclude: IN_PROCESS, env: {}, isolate: false },
-    { name: 'test:all in process', include: IN_PROCESS, env: {}, isolate: false },
+    { name: 'test:all', include: [TESTS_OF_ALL], env: {} },
     {
       name: 'every property',
       include: [PROPERTIES],
       exclude: [TESTS_OF_ALL],
       env: { MOUNTGLASS_TEST_RUNS: 'all' },
-      isolate: false,
     },
     ...['disk', 's3', 'fleet'].map(stores => ({
       name: `api on ${stores}`,
       include: API_OVER_STORES,
       env: { MOUNTGLASS_TEST_STORES: stores },
-      isolate: false as const,
     })),
   ],
 }
@@ -128,8 +116,16 @@ export function chosenRuns(env: NodeJS.ProcessEnv): readonly TestRun[] {
     if (tier in TIERS) return TIERS[tier as Tier]
     throw new Error(`MOUNTGLASS_TEST_TIER: ${tier} is no tier; the tiers are ${Object.keys(TIERS).join(' and ')}`)
   }
-  const once = [...TIERS.test, ...TIERS['test:all'].filter(({ name }) => OWN_OF_ALL.includes(name))]
+  const once = [...TIERS.test, ...TIERS['test:all'].filter(({ name }) => name === OWN_OF_ALL)]
   return once.map(own => ({ ...own, env: withoutGiven(own.env, env) }))
+}
+
+/**
+ * How many processes run the tests. They often wait for the git, servers and indexers that they start: three keep two processors busy, and
+ * four in the second tier, where they wait more.
+ */
+export function workersOf(env: NodeJS.ProcessEnv): number {
+  return env.MOUNTGLASS_TEST_TIER === 'test:all' ? 4 : 3
 }
 
 function withoutGiven(own: TestRun['env'], given: NodeJS.ProcessEnv): TestRun['env'] {
