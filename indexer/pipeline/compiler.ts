@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Functions are optimized to the last stage after ten times as many calls as usual. In the first job of a process, the compiler takes a third of its
- * processor time with functions that are called too seldom afterwards to be worth it. Decision 0118. Call it before the first job.
+ * Has V8 optimize a function to the last stage after ten times as many calls as usual. In the first job of a process, a third of the processor time
+ * would go into functions that are called too seldom afterwards to be worth it. Decision 0118. Call it before the first job.
  */
 export function optimizeLater(): void {
   setFlagsFromString(`--invocation-count-for-turbofan=${10 * USUAL_INVOCATIONS}`)
