@@ -4,7 +4,7 @@
  */
 export const PATIENCE = '_MOUNTGLASS_PATIENCE_MS'
 
-/** How long a visitor waits, wherever something else is answered, or nothing, afterwards; `null`: each place has its own patience. */
+/** How many milliseconds this process waits for a host or a store; `null`: each place has its own timeout. */
 export function patienceMsOf(env: NodeJS.ProcessEnv): number | null {
   return Number(env[PATIENCE]) || null
 }

@@ -112,6 +112,7 @@ export class Connections {
       this.#close(socket)
       return
     }
+    // `close` comes once.
     response.on('close', () => {
       answering.open.delete(response)
       if (answering.open.size > 0) return

@@ -11,6 +11,7 @@ import { type AnswerSource, listsEtag, sourceOf, type TaggedAnswer, type TagsOfA
 
 /** A request that was answered whole, to everybody alike. */
 interface KnownRequest {
+  url: string
   name: EndpointName
   subject: unknown
   query: unknown
@@ -19,7 +20,7 @@ interface KnownRequest {
   etag: string
   /** What the answer was made of; `null` where only the answer tells, which is memoized. */
   source: string | null
-  /** Requests that arrived since the answer was looked at: one look is for all of them. */
+  /** Requests that wait for the next look, which serves all of them. */
   waiting: Waiting[]
 }
 
@@ -34,7 +35,7 @@ export type NoteUnchanged = (request: {
   method: string
   originalUrl: string
   route: string
-  /** From the first request of the turn to the look. Reading the clock for each request would take a thirtieth of its time. */
+  /** From the first request of the turn until all of them are answered: reading the clock for each would take time itself. */
   elapsedMs: number
 }) => void
 
@@ -55,9 +56,9 @@ const ENDED = Symbol('all is known')
 
 /**
  * Answers 304 before the router and the hooks: they take longer than to find out that nothing changed. Known are URLs that were answered whole to
- * a request without credentials. The handler of the endpoint runs for each request as for an answer that is sent whole, up to where its first
- * read of the snapshot would begin: visibility, the operator's rules and the commit are decided by the same code. Whatever it finds but an
- * unchanged answer, the request takes the usual way.
+ * a request without credentials. The handler of the endpoint runs, once for all requests of a turn, as for an answer that is sent whole, up to where its
+ * first read of the snapshot would begin: visibility, the operator's rules and the commit are decided by the same code. If it finds anything else
+ * than an unchanged answer, the requests take the usual way.
  */
 export class UnchangedAnswers {
   readonly #options: UnchangedOptions
@@ -92,7 +93,16 @@ export class UnchangedAnswers {
     // Whether another answer is unchanged shows only when it is computed and serialized again.
     if (source === null && memoized === null) return
     if (method !== 'GET' || viewer !== ANONYMOUS || !isPlain(raw)) return
-    this.#known.set(originalUrl, { name, subject, query, route: routeOptions.url ?? '', etag, source, waiting: [] })
+    this.#known.set(originalUrl, {
+      url: originalUrl,
+      name,
+      subject,
+      query,
+      route: routeOptions.url ?? '',
+      etag,
+      source,
+      waiting: [],
+    })
   }
 
   /** A listener that answers 304 where the client has the current answer, and passes every other request to `listener`. */
@@ -117,21 +127,22 @@ export class UnchangedAnswers {
     await endOfTurn()
     const waiting = known.waiting
     known.waiting = []
-    const isUnchanged = await this.#isUnchanged(known).catch(() => false)
-    const elapsedMs = performance.now() - startedAt
-    for (const one of waiting) {
-      if (isUnchanged) this.#send(known, one, elapsedMs)
-      else {
-        this.#known.delete(one.request.url ?? '')
-        listener(one.request, one.response)
-      }
+    if (await this.#isUnchanged(known).catch(() => false)) {
+      const ids = waiting.map(({ response }) => this.#send(response, known.etag))
+      const elapsedMs = performance.now() - startedAt
+      for (const id of ids) this.#note({ id, method: 'GET', originalUrl: known.url, route: known.route, elapsedMs })
+      return
     }
+    // Another answer may have been learned meanwhile.
+    if (this.#known.peek(known.url) === known) this.#known.delete(known.url)
+    for (const { request, response } of waiting) listener(request, response)
   }
 
-  #send({ etag, route }: KnownRequest, { request, response }: Waiting, elapsedMs: number): void {
+  /** @returns the id of the request */
+  #send(response: ServerResponse, etag: string): string {
     const id = this.#options.createId()
     response.writeHead(304, ['x-request-id', id, ...this.#headers, 'etag', etag]).end()
-    this.#note({ id, method: 'GET', originalUrl: request.url ?? '', route, elapsedMs })
+    return id
   }
 
   /** Whether an anonymous viewer is answered the same now. @throws what the handler throws */

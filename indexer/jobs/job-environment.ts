@@ -37,7 +37,7 @@ const RECEIVED: readonly {
       'MALLOC_ARENA_MAX',
     ],
   },
-  // How long a test waits for hosts and stores.
+  // In tests: how long it waits for hosts and stores.
   { names: [PATIENCE] },
   // What `parseInfraSettings` reads, without the secret of webhooks. The token reads public repositories.
   {

@@ -73,7 +73,7 @@ async function readPlan(
   return { plan, truncated: plan.truncated || skills.truncated || dropped > 0 }
 }
 
-/** Whether so much text is read that saving memory is worth the time it takes, and optimizing code, too. */
+/** Whether the job reads so many files that it pays to save memory, and to optimize code early. */
 function isLarge(tree: Tree, known: KnownTexts | undefined): boolean {
   let unknown = 0
   for (const folder of tree.folders.values()) {

@@ -17,7 +17,7 @@ interface Measured {
   file: string
   run: string
   tests: number
-  /** Of the file's process: imports, hooks and tests. */
+  /** Imports, hooks and tests; the first file of a process loads what the others share. */
   milliseconds: number
 }
 

@@ -68,7 +68,10 @@ beforeAll(async () => {
   }
   check = (source, flags) => recheck.check(unbounded(source), flags, { timeout: PATIENCE_MS, checker: 'automaton' })
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => {
+  delete process.env.RECHECK_BACKEND
+  return rm(folder, { recursive: true, force: true })
+})
 
 /** Counts are left out, which the checker would unroll: what is linear without a bound is so with one. */
 function unbounded(source: string): string {

@@ -6,7 +6,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 let built: Promise<void> | undefined
 
-/** Builds the site when it is not the one of these sources; test files that run at the same time wait for one another. Looks once a file. */
+/** Builds the site when it is not the one of these sources; test files that run at the same time wait for one another. Looks once a process. */
 export function ensureBuilt(): Promise<void> {
   built ??= buildIfStale()
   return built
