@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { SHORT_JOB_NICENESS, YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import { INDEX_WALL_WITH_FETCH_SECONDS } from '#core/limits.ts'
+import { jobSecondsOf } from '#core/patience.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
@@ -237,7 +238,7 @@ class RunningProcess implements JobProcess {
   }
 
   async #watchTime(isOver: AbortSignal): Promise<void> {
-    const { wallSeconds = WALL_SECONDS } = this.#settings
+    const { env, wallSeconds = jobSecondsOf(env) ?? WALL_SECONDS } = this.#settings
     if (!(await passed(wallSeconds * 1000, isOver))) return
     if (await passed(HEARING_MILLISECONDS, isOver)) this.#kill('time')
   }

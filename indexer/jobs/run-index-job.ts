@@ -20,6 +20,8 @@ export interface JobDeps extends Partial<IndexThreads> {
   fallbacks?: Fallbacks
   /** Says when a repair ended. Default: the machine's. */
   clock?: Clock
+  /** Time limit. Default: the one of the host. For tests. */
+  wallSeconds?: number
 }
 
 /** Runs jobs in this process. */

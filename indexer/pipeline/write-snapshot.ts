@@ -45,6 +45,8 @@ export interface SnapshotDeps extends Partial<IndexThreads> {
   fallbacks?: Fallbacks
   /** Says when a repair ended. Default: the machine's. */
   clock?: Clock
+  /** Time limit. Default: the one of the host. For tests. */
+  wallSeconds?: number
 }
 
 export interface BuildOptions {
@@ -59,7 +61,7 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
-  { blobs, states, hosts, fallbacks = NO_FALLBACKS, clock, searchThreads = null, gzipThreads = null }: SnapshotDeps,
+  { blobs, states, hosts, fallbacks = NO_FALLBACKS, clock, wallSeconds, searchThreads = null, gzipThreads = null }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
@@ -80,7 +82,7 @@ export async function writeSnapshot(
   const host = hosts.find(candidate => candidate.segment === repository.host)
   if (!host) throw new IndexError('index.fetch_failed', `this deployment has no host ${repository.host}`)
 
-  const seconds = host.isRemote ? INDEX_WALL_WITH_FETCH_SECONDS : INDEX_WALL_SECONDS
+  const seconds = wallSeconds ?? (host.isRemote ? INDEX_WALL_WITH_FETCH_SECONDS : INDEX_WALL_SECONDS)
   const lastIndexed = states ? lastIndexedOf(states, repository, fallbacks) : null
   const last = damage === null ? ((await lastIndexed?.read()) ?? null) : null
   const written = await withinSeconds(seconds, signal, limited => {

@@ -9,6 +9,7 @@ import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from './answered.ts'
+import { PATIENT_JOB } from './patient.ts'
 import type { TestRepository } from './repository.ts'
 import { type ReadSection, readSection } from './search-section.ts'
 
@@ -42,7 +43,7 @@ export async function index(
   try {
     const described = answered(await host.repository(repository.owner, repository.name))
     const job = { repository: { ...described, ...change }, commit }
-    const written = await writeSnapshot({ blobs, hosts: [host], ...threads }, job, new AbortController().signal)
+    const written = await writeSnapshot({ blobs, hosts: [host], ...threads, ...PATIENT_JOB }, job, new AbortController().signal)
     if (written === null) throw new Error('nothing written')
     const packs = await Promise.all(
       written.header.packs.map(async pack => (await blobs.read(packKey(job.repository, pack.name)))?.bytes),
