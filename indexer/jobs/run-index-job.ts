@@ -1,27 +1,17 @@
 import type { IndexProgress, IndexStage } from '#core/contract/shared.ts'
-import type { BlobStore } from '#core/ports/blob-store.ts'
-import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import type { Clock } from '#core/ports/system.ts'
 import { errorCodeOf } from '../pipeline/index-error.ts'
 import type { Progress } from '../pipeline/progress.ts'
-import { type IndexThreads, type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
+import { type ReadableHost, type SnapshotDeps, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
 import { isTip, listIndexed } from './list-indexed.ts'
 
 /** The stores and hosts of a job. */
-export interface JobDeps extends Partial<IndexThreads> {
-  blobs: BlobStore
+export interface JobDeps extends SnapshotDeps {
   states: StateStore
   hosts: readonly (ReadableHost & Pick<GitHost, 'tip'>)[]
-  /** Told of failures that do not fail a job. Default: not counted. */
-  fallbacks?: Fallbacks
-  /** Says when a repair ended. Default: the machine's. */
-  clock?: Clock
-  /** Time limit. Default: the one of the host. For tests. */
-  wallSeconds?: number
 }
 
 /** Runs jobs in this process. */
