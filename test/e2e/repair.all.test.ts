@@ -33,7 +33,10 @@ test.each<[string, (pack: string) => Promise<void>]>([
     const repository = await repositories.create('acme', name)
     await repository.commit({ 'package.json': '{"license":"MIT"}\n', ...pages })
     const before = await packsOf(service.store)
+    const jobs = await indexedJobs()
     await service.get('mounts', address)
+    // A job looks once more whether its packs are there after its snapshot can be seen, and begins anew if not.
+    await until(async () => (await indexedJobs()) === jobs + 1)
     const folder = await service.get('browse', address, { path: 'docs' })
     const [pack = '', ...others] = (await packsOf(service.store)).filter(path => !before.includes(path))
     expect(others).toEqual([])
@@ -47,8 +50,15 @@ test.each<[string, (pack: string) => Promise<void>]>([
     await until(async () => (await fetch(url)).status === 200)
     expect((await service.get('files', address, { path: 'docs/page-7.md' })).content).toBe('# Page 7\n\nWords of 7.\n')
     expect(damageLines()).toBe(lines + 1)
+    await until(async () => (await indexedJobs()) === jobs + 2)
   },
 )
+
+/** Jobs that wrote a snapshot and ended. */
+async function indexedJobs(): Promise<number> {
+  const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text()
+  return Number(/^mountglass_jobs_total\{outcome="indexed",code=""\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+}
 
 function damageLines(): number {
   return service.output().match(/the snapshot is damaged/g)?.length ?? 0
