@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 /**
  * `node bare-unchanged.ts <headers as JSON>`: a bare server of Node that answers every request with 304 and these headers, for the process that
- * forked it: no server in Node takes less time. It speaks with that process as `conditional-once.ts` does.
+ * forked it: nothing that a service does comes on top. It speaks with that process as `conditional-once.ts` does.
  */
 const headers = Object.entries(JSON.parse(process.argv[2] ?? '{}') as Record<string, string>).flat()
 const server = createServer({ optimizeEmptyRequests: true }, (_request, response) => response.writeHead(304, headers).end())
