@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { cutAtBytes, utf8Length } from '#core/text.ts'
+import { createSeparator } from './token-boundaries.ts'
 
 /** Estimates the tokens of a text. Each model counts with an encoding of its own. */
 export interface Tokenizer {
@@ -44,10 +45,18 @@ export function loadTokenizer(): Promise<Tokenizer> {
 }
 
 async function load(): Promise<Tokenizer> {
-  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
+  const [{ countTokens }, { default: vocabulary }] = await Promise.all([
+    import('gpt-tokenizer/encoding/o200k_base'),
+    import('gpt-tokenizer/bpeRanks/o200k_base'),
+  ])
+  const separate = createSeparator(vocabulary)
   // Names of control tokens count as plain text.
   const options = { disallowedSpecial: new Set<string>() }
-  const countExactly = (text: string) => cutLongRuns(text).reduce((sum, part) => sum + countTokens(part, options), 0)
+  const countPart = (part: string) => {
+    const { text, added } = separate(part)
+    return countTokens(text, options) - added
+  }
+  const countExactly = (text: string) => cutLongRuns(text).reduce((sum, part) => sum + countPart(part), 0)
   return {
     count(text) {
       const beginning = cutAtBytes(text, EXACT_BYTES)
