@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
+import { optimizeLater } from '#indexer/pipeline/compiler.ts'
+import { collectThreadsEarly } from '#indexer/pipeline/heap.ts'
 import { buildSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { lastIndexedOf } from '#indexer/reuse/last-indexed.ts'
 import { createSearchThreads } from '#indexer/search/search-thread.ts'
@@ -21,6 +23,10 @@ export interface JobCost extends Cost {
 /** A busy machine may take longer than a job may. */
 const SECONDS = 900
 const TICKS_A_SECOND = 100
+
+// As `job-main.ts` does before its first job.
+collectThreadsEarly()
+optimizeLater()
 
 /** One job in a process of its own: `job-once.ts <root> <owner> <name> <commit> <store>` prints its cost as JSON. */
 const [root, owner, name, commit, store] = process.argv.slice(2) as [string, string, string, CommitSha, string]
