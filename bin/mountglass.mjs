@@ -8,6 +8,7 @@ import {
   findNode,
   keepCompiledSources,
   NODE_MISSING,
+  outliveReaders,
   runInForeground,
   whenLeftByNpm,
 } from '../scripts/setup/runtime.mjs'
@@ -21,6 +22,7 @@ else if (node === null) fail(NODE_MISSING)
 else if (realpathSync(node) !== realpathSync(process.execPath))
   process.exitCode = await runInForeground(node, [file, ...process.argv.slice(2)])
 else {
+  outliveReaders()
   beginAsService(file)
   keepCompiledSources(root)
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))

@@ -41,7 +41,6 @@ const EXIT_USAGE = 2
 
 /** `mountglass check <folder>`: prints what agents would receive from a working folder. Exit code 0, 1 (errors) or 2 (no readable folder). */
 export async function checkFolder(folder: string, options: CheckOptions): Promise<number> {
-  process.stdout.on('error', exitOnClosedPipe)
   return options.watch ? await watchFolder(folder, options) : (await checkOnce(folder, options)).exitCode
 }
 
@@ -91,12 +90,6 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
   }
 }
 
-/** Ends the process when the reader of its output, for example `head`, has closed the pipe. */
-function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(process.exitCode ?? EXIT_OK)
-}
-
 function nameOf(root: string): string {
   return root.split(/[\\/]/).findLast(segment => segment !== '') ?? 'repository'
 }
@@ -119,6 +112,8 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
   const interrupt = () => stop.abort(new Error('interrupted'))
   const interrupted = once(stop.signal, 'abort')
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+  // Nobody reads the reports any more.
+  process.stdout.once('error', interrupt)
   let outcome: Outcome = { exitCode: EXIT_OK, report: null }
   try {
     for (let round = 0; !stop.signal.aborted; round++) {
@@ -137,6 +132,7 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
   } catch (error) {
     if (!stop.signal.aborted) throw error
   } finally {
+    process.stdout.off('error', interrupt)
     watcher.close()
   }
   return outcome.exitCode

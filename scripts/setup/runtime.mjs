@@ -132,6 +132,15 @@ export function runInForeground(command, args, env = process.env) {
   })
 }
 
+/** Whoever reads the output, such as `head`, may close it early. What runs goes on without it, to its own exit code. */
+export function outliveReaders() {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}
+
 const LOOK_MS = 250
 
 /**

@@ -39,6 +39,15 @@ test('watching survives that the folder goes away and comes back', async () => {
   expect((await watching.interrupt()).code).toBe(0)
 })
 
+test('watching ends when nobody reads its output any more', async () => {
+  await write({ 'a/SKILL.md': SKILL('a') })
+  const watching = watch([root, '--watch', '--json'])
+  await watching.until(() => true)
+  const ended = watching.leave()
+  await write({ 'b/SKILL.md': SKILL('b') })
+  expect(await ended).toEqual({ code: 0, stderr: '' })
+})
+
 test('watching a folder that is not there is wrong use', async () => {
   expect(await run([join(root, 'nothing'), '--watch'])).toMatchObject({ code: 2, stdout: '' })
 })
@@ -59,6 +68,10 @@ function watch(args: readonly string[]) {
   child.stdout?.on('data', chunk => (output.stdout += chunk))
   child.stderr?.on('data', chunk => (output.stderr += chunk))
   const lines = createInterface({ input: child.stdout as NonNullable<typeof child.stdout> })[Symbol.asyncIterator]()
+  const end = async () => {
+    const [code] = (await once(child, 'close')) as [number | null]
+    return { code, stderr: output.stderr }
+  }
   return {
     /** Skill paths of the first report from here on for which the test holds. */
     async until(test: (paths: string[]) => boolean): Promise<string[]> {
@@ -74,11 +87,15 @@ function watch(args: readonly string[]) {
       await until(() => (output.stdout + output.stderr).includes(text))
     },
     output: () => output.stdout,
-    async interrupt() {
-      const closed = once(child, 'close')
+    interrupt() {
+      const ended = end()
       child.kill('SIGINT')
-      const [code] = (await closed) as [number | null]
-      return { code, stderr: output.stderr }
+      return ended
+    },
+    leave() {
+      const ended = end()
+      child.stdout?.destroy()
+      return ended
     },
   }
 }

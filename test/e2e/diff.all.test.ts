@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { type Compared, DiffReport } from '#indexer/check/difference.ts'
-import { runCommand, startCommand } from '#test/support/command.ts'
+import { runCommand, startCommand, startUnread } from '#test/support/command.ts'
 import { git, root, SKILL, useCheckScene, write } from './check-scene.ts'
 
 useCheckScene()
@@ -129,6 +129,16 @@ test('ends with 1 on the kinds of differences that it is told, and on no others'
   expect(failed.stdout).toContain('new host in links: x.example')
   expect(failed.stdout).not.toContain('\u202e')
   expect(startCommand(['diff', root, '--fail-on', 'any'], where()).status).toBe(1)
+})
+
+test.each([
+  ['diff', [], 0],
+  ['diff', ['--fail-on', 'any'], 1],
+  ['check', ['--json'], 1],
+  ['diff', ['--help'], 0],
+])('%s %j ends with its own code when nobody reads its output', async (command, options, status) => {
+  await write({ 'b/SKILL.md': SKILL('b', 'Other.\n'), 'c/SKILL.md': '---\nname: c\ndescription: Does.\ninclude: none.md\n---\n' })
+  expect(await startUnread([command, root, ...options], where())).toEqual({ status, stderr: '' })
 })
 
 test('of a folder only what lies below it is compared, with the rules above it', async () => {

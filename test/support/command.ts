@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { runCommands } from '../../bin/commands.ts'
 import { programEnvironment } from './program-environment.ts'
@@ -27,6 +28,22 @@ export function startCommand(args: readonly string[], { env, cwd }: Where): Ran 
     ...(cwd !== undefined && { cwd }),
   })
   return { status, stdout, stderr }
+}
+
+/** Runs `mountglass` as a process whose output nobody reads: the pipe is closed before anything is written. */
+export async function startUnread(args: readonly string[], { env, cwd }: Where): Promise<Omit<Ran, 'stdout'>> {
+  const child = spawn(process.execPath, [LAUNCHER, ...args], {
+    env: { ...programEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
+  })
+  child.stdout.destroy()
+  let stderr = ''
+  child.stderr.on('data', chunk => {
+    stderr += chunk
+  })
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, stderr }
 }
 
 let isRunning = false
