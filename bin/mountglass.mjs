@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import {
   beginAsService,
   findNode,
+  ignoreClosedPipes,
   keepCompiledSources,
   NODE_MISSING,
-  outliveReaders,
   runInForeground,
   whenLeftByNpm,
 } from '../scripts/setup/runtime.mjs'
@@ -22,7 +22,7 @@ else if (node === null) fail(NODE_MISSING)
 else if (realpathSync(node) !== realpathSync(process.execPath))
   process.exitCode = await runInForeground(node, [file, ...process.argv.slice(2)])
 else {
-  outliveReaders()
+  ignoreClosedPipes()
   beginAsService(file)
   keepCompiledSources(root)
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))

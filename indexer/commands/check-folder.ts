@@ -112,7 +112,7 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
   const interrupt = () => stop.abort(new Error('interrupted'))
   const interrupted = once(stop.signal, 'abort')
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
-  // Nobody reads the reports any more.
+  // A closed pipe ends the watch: its reports have no reader.
   process.stdout.once('error', interrupt)
   let outcome: Outcome = { exitCode: EXIT_OK, report: null }
   try {

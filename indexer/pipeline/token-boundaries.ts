@@ -1,16 +1,18 @@
 /** Tokens of a byte pair encoding: as text, or as bytes where these are no whole characters. May have holes. */
 export type Vocabulary = readonly (string | readonly number[] | undefined)[]
 
-/** A text with line breaks between letters that no token joins: it has exactly `added` tokens more than the text without them. */
+/** A text with added line breaks. It has exactly `added` tokens more than the text without them. */
 export interface SeparatedText {
   text: string
   added: number
 }
 
 /**
- * Chinese and Japanese have no spaces, so a sentence is one word to the tokenizer, which takes quadratic time for a word. Most neighbours in it never
- * become part of one token. Between those a line break changes nothing but adds its own token, and leaves short words, which repeat. Exact, because
- * whatever pairs of bytes are joined on the way is a token, too, and because a letter and a line break are never in one word.
+ * Returns a function that puts a line break between each two letters that no token of the vocabulary contains side by side.
+ *
+ * Chinese and Japanese have no spaces, so the tokenizer takes a sentence for one word, and its time is quadratic in the length of a word. The line
+ * breaks leave short words. Each adds one token and changes no other: the tokenizer only ever joins bytes into tokens of its vocabulary, and its
+ * expression for words never matches a letter and a line break together.
  */
 export function createSeparator(vocabulary: Vocabulary): (text: string) => SeparatedText {
   const isJoined = joinedLetters(vocabulary)
@@ -35,7 +37,7 @@ export function createSeparator(vocabulary: Vocabulary): (text: string) => Separ
   }
 }
 
-/** Whether a token may reach from one of these letters into the next. */
+/** Returns whether a token may contain the end of the left letter and the beginning of the right one. Errs towards `true`. */
 function joinedLetters(vocabulary: Vocabulary): (left: number, right: number) => boolean {
   const letters = new Set<number>()
   const bytes = new Set<number>()

@@ -132,8 +132,8 @@ export function runInForeground(command, args, env = process.env) {
   })
 }
 
-/** Whoever reads the output, such as `head`, may close it early. What runs goes on without it, to its own exit code. */
-export function outliveReaders() {
+/** Ignores EPIPE of the outputs: a reader such as `head` may close the pipe early, and the command still ends with its own exit code. */
+export function ignoreClosedPipes() {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       if (error.code !== 'EPIPE') throw error

@@ -108,7 +108,7 @@ async function ended(server: ChildProcess): Promise<void> {
 interface Round {
   whole: number
   unchanged: number
-  /** Of the bare server's 304: the least that one can take. */
+  /** Of the bare server's 304. */
   limit: number
 }
 

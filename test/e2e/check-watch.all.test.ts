@@ -39,11 +39,11 @@ test('watching survives that the folder goes away and comes back', async () => {
   expect((await watching.interrupt()).code).toBe(0)
 })
 
-test('watching ends when nobody reads its output any more', async () => {
+test('watching ends when its output is closed', async () => {
   await write({ 'a/SKILL.md': SKILL('a') })
   const watching = watch([root, '--watch', '--json'])
   await watching.until(() => true)
-  const ended = watching.leave()
+  const ended = watching.closeOutput()
   await write({ 'b/SKILL.md': SKILL('b') })
   expect(await ended).toEqual({ code: 0, stderr: '' })
 })
@@ -92,7 +92,7 @@ function watch(args: readonly string[]) {
       child.kill('SIGINT')
       return ended
     },
-    leave() {
+    closeOutput() {
       const ended = end()
       child.stdout?.destroy()
       return ended

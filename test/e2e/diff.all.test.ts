@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { type Compared, DiffReport } from '#indexer/check/difference.ts'
-import { runCommand, startCommand, startUnread } from '#test/support/command.ts'
+import { runCommand, startCommand, startWithClosedOutput } from '#test/support/command.ts'
 import { git, root, SKILL, useCheckScene, write } from './check-scene.ts'
 
 useCheckScene()
@@ -136,9 +136,9 @@ test.each([
   ['diff', ['--fail-on', 'any'], 1],
   ['check', ['--json'], 1],
   ['diff', ['--help'], 0],
-])('%s %j ends with its own code when nobody reads its output', async (command, options, status) => {
+])('%s %j ends with its own code when its output is closed', async (command, options, status) => {
   await write({ 'b/SKILL.md': SKILL('b', 'Other.\n'), 'c/SKILL.md': '---\nname: c\ndescription: Does.\ninclude: none.md\n---\n' })
-  expect(await startUnread([command, root, ...options], where())).toEqual({ status, stderr: '' })
+  expect(await startWithClosedOutput([command, root, ...options], where())).toEqual({ status, stderr: '' })
 })
 
 test('of a folder only what lies below it is compared, with the rules above it', async () => {

@@ -35,7 +35,7 @@ test.each<[string, (pack: string) => Promise<void>]>([
     const before = await packsOf(service.store)
     const jobs = await indexedJobs()
     await service.get('mounts', address)
-    // A job looks once more whether its packs are there after its snapshot can be seen, and begins anew if not.
+    // After its snapshot is visible, a job checks that its packs exist, and builds it again if one is missing.
     await until(async () => (await indexedJobs()) === jobs + 1)
     const folder = await service.get('browse', address, { path: 'docs' })
     const [pack = '', ...others] = (await packsOf(service.store)).filter(path => !before.includes(path))

@@ -30,8 +30,8 @@ export function startCommand(args: readonly string[], { env, cwd }: Where): Ran 
   return { status, stdout, stderr }
 }
 
-/** Runs `mountglass` as a process whose output nobody reads: the pipe is closed before anything is written. */
-export async function startUnread(args: readonly string[], { env, cwd }: Where): Promise<Omit<Ran, 'stdout'>> {
+/** Runs `mountglass` as a process whose stdout is closed at once, so that every write to it fails with EPIPE. */
+export async function startWithClosedOutput(args: readonly string[], { env, cwd }: Where): Promise<Omit<Ran, 'stdout'>> {
   const child = spawn(process.execPath, [LAUNCHER, ...args], {
     env: { ...programEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
