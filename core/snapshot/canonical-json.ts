@@ -1,32 +1,78 @@
 /** JSON with the keys of every object sorted and `undefined` left out: the same value always gives the same text. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) {
-    // Fast path: long lists hold numbers, without keys to sort.
-    if (typeof value[0] === 'number' && value.every(item => typeof item === 'number')) return JSON.stringify(value)
-    let items = ''
-    for (const item of value) items += `${items === '' ? '' : ','}${item === undefined ? 'null' : canonicalJson(item)}`
-    return `[${items}]`
-  }
-  if (value === null || typeof value !== 'object') return JSON.stringify(value)
-  // Texts are joined as they come: a list of the fields of each row would be garbage a moment later.
-  let fields = ''
-  for (const key of sortedKeys(value)) {
-    const field = (value as Record<string, unknown>)[key]
-    if (field === undefined) continue
-    const name = PLAIN_KEY.test(key) ? `"${key}"` : JSON.stringify(key)
-    fields += `${fields === '' ? '' : ','}${name}:${canonicalJson(field)}`
-  }
-  return `{${fields}}`
+  const sorted = withSortedKeys(value)
+  return sorted === UNSORTABLE ? joinedJson(value) : JSON.stringify(sorted)
 }
 
-/** Most rows come with their keys in order, and looking is cheaper than sorting. */
-function sortedKeys(value: object): string[] {
-  const keys = Object.keys(value)
+/** Stands for a value with an object whose keys cannot be put in order. */
+const UNSORTABLE = Symbol()
+
+/**
+ * The value, or a copy in which all keys are in order. Writing that at once takes two thirds of the time of joining the texts of its fields,
+ * and the rows of a large repository are a hundred thousand objects.
+ */
+function withSortedKeys(value: unknown): unknown {
+  if (value === null || typeof value !== 'object') return value
+  return Array.isArray(value) ? sortedItems(value) : sortedFields(value as Fields)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function sortedItems(items: readonly unknown[]): unknown {
+  let copy: unknown[] | null = null
+  for (let index = 0; index < items.length; index++) {
+    const sorted = withSortedKeys(items[index])
+    if (sorted === UNSORTABLE) return UNSORTABLE
+    if (sorted !== items[index]) copy ??= items.slice()
+    if (copy !== null) copy[index] = sorted
+  }
+  return copy ?? items
+}
+
+function sortedFields(fields: Fields): unknown {
+  const keys = Object.keys(fields)
+  let isSame = sortKeys(keys)
+  const copy: Record<string, unknown> = {}
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
+    if (isUnsortable(key)) return UNSORTABLE
+    const sorted = withSortedKeys(fields[key])
+    if (sorted === UNSORTABLE) return UNSORTABLE
+    if (sorted !== fields[key]) isSame = false
+    copy[key] = sorted
+  }
+  return isSame ? fields : copy
+}
+
+/** An object lists numbers before all other keys. To set `__proto__` changes what it inherits. */
+function isUnsortable(key: string): boolean {
+  const first = key.charCodeAt(0)
+  return (first >= 48 && first <= 57) || key === '__proto__'
+}
+
+/** Whether they were in order. */
+function sortKeys(keys: string[]): boolean {
+  if (keys.length > FEW_KEYS) keys.sort()
+  let wereSorted = keys.length <= FEW_KEYS
   for (let index = 1; index < keys.length; index++) {
-    if ((keys[index - 1] as string) > (keys[index] as string)) return keys.sort()
+    const key = keys[index] as string
+    let at = index
+    for (; at > 0 && (keys[at - 1] as string) > key; at--) keys[at] = keys[at - 1] as string
+    if (at === index) continue
+    keys[at] = key
+    wereSorted = false
   }
-  return keys
+  return wereSorted
 }
 
-/** Needs no escapes. */
-const PLAIN_KEY = /^\w+$/
+/** More are left to the sort of the language, which takes longer to begin. */
+const FEW_KEYS = 32
+
+/** The same text, joined from those of the fields. */
+function joinedJson(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(item => (item === undefined ? 'null' : joinedJson(item))).join(',')}]`
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
+  fields.sort(([left], [right]) => (left < right ? -1 : 1))
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${joinedJson(field)}`).join(',')}}`
+}
