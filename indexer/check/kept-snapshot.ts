@@ -19,6 +19,7 @@ export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
     keepRecord() {
       throw new Error('there is no earlier snapshot')
     },
+    async addSkillReadings() {},
     async addTable(name, rows) {
       tables.set(name, new Map(rows))
     },

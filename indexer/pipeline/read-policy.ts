@@ -7,9 +7,11 @@ import { readableText } from '../rules/file-text.ts'
 import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
 import type { Manifest } from '../rules/manifest.ts'
 import { limitDiagnostic, skillCandidates, skillDirectories } from '../rules/plan.ts'
-import { type ParsedSkill, parseSkill } from '../rules/skill.ts'
+import { describeSkill, type ParsedSkill } from '../rules/skill.ts'
+import { decodeSkillReading, readSkillText } from '../rules/skill-reading.ts'
 import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
+import { SkillReadings } from '../snapshot/skill-readings.ts'
 import { IndexError } from './index-error.ts'
 
 /** Reads the manifests. The returned function answers with the bytes of a blob; `null` for a missing or too large one. */
@@ -24,6 +26,8 @@ export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid
 
 export interface ReadSkills {
   parsed: ParsedSkill[]
+  /** What was read of them, for the next commit. */
+  readings: SkillReadings
   /** A limit left skills out. */
   truncated: boolean
   diagnostics: Diagnostic[]
@@ -42,6 +46,7 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
   }
 
   const parsed: ParsedSkill[] = []
+  const readings = new SkillReadings()
   let links = 0
   let at = 0
   for await (const { bytes } of blobs.read(oidsOf(readable), READABLE_FILE_BYTES)) {
@@ -51,11 +56,14 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
       diagnostics.push(unreadableSkill(file, bytes === null ? why('missingBlob') : why('notText')))
       continue
     }
-    const skill = parseSkill(file.path, text, repositoryName)
+    const known = blobs.known?.findSkill(file.oid, decodeSkillReading) ?? null
+    const reading = known?.reading ?? readSkillText(text)
+    readings.add(file.oid, known?.json ?? JSON.stringify(reading))
+    const skill = describeSkill(file.path, text, reading, repositoryName)
     links += skill.links?.length ?? 0
     parsed.push(links > KEPT_LINKS ? { ...skill, links: null } : skill)
   }
-  return { parsed, truncated: dropped > 0 || overBudget > 0, diagnostics }
+  return { parsed, readings, truncated: dropped > 0 || overBudget > 0, diagnostics }
 }
 
 /** Links of all skills that are kept; a link takes some hundred bytes. */

@@ -65,7 +65,12 @@ export function reuseEarlier(
     tree: {
       entries,
       read: readNoted,
-      known: { ...readings, hold: (oid, crc32) => source !== null && records.hold(oid, crc32) },
+      known: {
+        has: readings.has,
+        find: readings.find,
+        findSkill: readings.skills.find,
+        hold: (oid, crc32) => source !== null && records.hold(oid, crc32),
+      },
     },
     parts: {
       ...(source === null ? NO_PARTS : partsOf(source, records, readings)),
@@ -84,6 +89,8 @@ const NO_PARTS: StoredParts = {
   record: () => null,
   readings: [],
   hasReading: () => false,
+  skillReadings: [],
+  hasSkillReading: () => false,
   shard: async () => null,
   pieces: async bytes => [{ fresh: bytes }],
 }
@@ -95,6 +102,8 @@ function partsOf(source: EarlierSnapshot, records: EarlierRecords, readings: Ear
     record: records.verified,
     readings: readings.members,
     hasReading: readings.has,
+    skillReadings: readings.skills.members,
+    hasSkillReading: readings.skills.has,
 
     async shard(table, firstKey, bytes) {
       const location = findShard(source.header, table, firstKey)

@@ -1,5 +1,5 @@
 import { CORE_SCHEMA, load } from 'js-yaml'
-import type { z } from 'zod'
+import { z } from 'zod'
 import {
   COMPATIBILITY_CHARACTERS,
   DESCRIPTION_CHARACTERS,
@@ -12,29 +12,37 @@ import { why } from '#core/words/findings.ts'
 import { splitFrontMatter } from './front-matter.ts'
 
 type Json = z.infer<ReturnType<typeof z.json>>
+type Fields = Readonly<Record<string, Json>>
 
 /** Front matter as clients read it, or why they refuse the skill. */
-export type PackageFrontMatter = { fields: Readonly<Record<string, Json>> } | { refusal: string }
+export type PackageFrontMatter = { fields: Fields } | { refusal: string }
+
+/** Front matter as clients parse it, or what they cannot parse. */
+export const PackageFields = z.union([
+  z.object({ fields: z.custom<Fields>(isMapping) }),
+  z.object({ fault: z.enum(['fences', 'otherFence', 'noJsonMapping']) }),
+])
+export type PackageFields = z.infer<typeof PackageFields>
 
 /** Names of skills, by the Agent Skills specification. */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Some clients end the front matter at this line, too. */
 const PADDED_FENCE = /^---[ \t]*\r?$/m
 
-/**
- * Reads the front matter of a `SKILL.md` like clients that install skills: strictly, with the types of the YAML 1.2 core schema.
- *
- * @param folderName the name of the skill's folder; of a skill at the root, that of the repository
- */
-export function readPackageFrontMatter(text: string, folderName: string): PackageFrontMatter {
+/** Parses the front matter of a `SKILL.md` like clients that install skills: strictly, with the types of the YAML 1.2 core schema. */
+export function parsePackageFields(text: string): PackageFields {
   const block = splitFrontMatter(text)
-  if (block.kind !== 'block' || !/\n---\r?\n?$/.test(text.slice(0, text.length - block.body.length)))
-    return { refusal: why('fences') }
-  if (PADDED_FENCE.test(block.yaml)) return { refusal: why('otherFence') }
+  if (block.kind !== 'block' || !/\n---\r?\n?$/.test(text.slice(0, text.length - block.body.length))) return { fault: 'fences' }
+  if (PADDED_FENCE.test(block.yaml)) return { fault: 'otherFence' }
   const fields = parse(block.yaml)
-  if (fields === null) return { refusal: why('noJsonMapping') }
-  const refusal = refusalOf(fields, folderName)
-  return refusal === null ? { fields } : { refusal }
+  return fields === null ? { fault: 'noJsonMapping' } : { fields }
+}
+
+/** @param folderName the name of the skill's folder; of a skill at the root, that of the repository */
+export function packageFrontMatterOf(parsed: PackageFields, folderName: string): PackageFrontMatter {
+  if ('fault' in parsed) return { refusal: why(parsed.fault) }
+  const refusal = refusalOf(parsed.fields, folderName)
+  return refusal === null ? { fields: parsed.fields } : { refusal }
 }
 
 function parse(yaml: string): Record<string, Json> | null {

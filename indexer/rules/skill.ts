@@ -6,7 +6,6 @@ import {
   BODY_LONG_LINES,
   COMPATIBILITY_CHARACTERS,
   DESCRIPTION_CHARACTERS,
-  FALLBACK_DESCRIPTION_CHARACTERS,
   FRONT_MATTER_VALUE_BYTES,
   SKILL_NAME_CHARACTERS,
   TITLE_CHARACTERS,
@@ -16,21 +15,11 @@ import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { countCharacters, cutAtBytes, truncateCharacters, utf8Length } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
-import {
-  fieldOf,
-  isMapping,
-  isYes,
-  parseYamlMappingLeniently,
-  splitFrontMatter,
-  textOf,
-  wordsOf,
-  type YamlMapping,
-  type YamlValue,
-} from './front-matter.ts'
-import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
+import { fieldOf, isMapping, isYes, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
+import { findHidden, hiddenWarnings } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
-import { readMarkdown } from './markdown.ts'
-import { type PackageFrontMatter, readPackageFrontMatter } from './package-front-matter.ts'
+import { type PackageFrontMatter, packageFrontMatterOf } from './package-front-matter.ts'
+import { readSkillText, type SkillReading } from './skill-reading.ts'
 import { readTranslations } from './translations.ts'
 
 /** The contents of a `SKILL.md`. */
@@ -69,6 +58,11 @@ export interface ParsedSkill {
  * @param repositoryName the default name of a skill at the root
  */
 export function parseSkill(path: RepoPath, text: string, repositoryName: string): ParsedSkill {
+  return describeSkill(path, text, readSkillText(text), repositoryName)
+}
+
+/** What `parseSkill` returns, of a text that was parsed before. */
+export function describeSkill(path: RepoPath, text: string, reading: SkillReading, repositoryName: string): ParsedSkill {
   const directory = parentOf(path)
   const warnings: Warning[] = []
   const warn: Warn = (code, values = {}, field) => {
@@ -76,12 +70,11 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     warnings.push(field ? { code, field, message } : { code, message })
   }
 
+  const { fields, fault } = reading
+  const body = text.slice(reading.bodyAt)
+  warnings.push(...hiddenWarnings(findHidden(text, reading.comments), null))
   if (text.startsWith('\uFEFF')) warn('encoding.bom')
-  const { fields, body, unparsed } = readFields(text, warn)
-  const bodyLine = countLineBreaks(text, 0, text.length - body.length)
-  const markdown = readMarkdown(body, { titleCharacters: TITLE_CHARACTERS, summaryCharacters: FALLBACK_DESCRIPTION_CHARACTERS })
-  const comments = markdown.comments.map(line => line + bodyLine)
-  warnings.unshift(...hiddenWarnings(findHidden(text, comments), null))
+  if (fault) warn(fault.code, fault.why === '' ? {} : { why: fault.why })
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
   if (!valid) warn('translations.invalid', {}, 'translations')
 
@@ -92,19 +85,19 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     path,
     directory,
     name,
-    description: declaredDescription ?? markdown.summary,
+    description: declaredDescription ?? reading.firstParagraph,
     quotesBody: declaredDescription === null,
-    hidesLicense: LICENSE_FIELD.test(unparsed),
+    hidesLicense: reading.hidesLicense,
     frontMatter: knownFields(fields),
     warnings,
     translations,
     include: wordsOf(fieldOf(fields, 'include') ?? metadataOf(fields, 'include')),
     internal: isYes(metadataOf(fields, 'internal')),
     body,
-    headings: markdown.headings,
-    links: markdown.links,
+    headings: reading.headings,
+    links: reading.links,
     keywords: keywordsOf(fields, mappingOf(fields, 'metadata')),
-    packageFrontMatter: readPackageFrontMatter(text, folderName),
+    packageFrontMatter: packageFrontMatterOf(reading.packageFields, folderName),
   }
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
     warn('compatibility.too_long', { limit: COMPATIBILITY_CHARACTERS }, 'compatibility')
@@ -115,31 +108,6 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
 }
 
 type Warn = (...warning: [...Parameters<typeof say>, field?: string]) => void
-
-const LICENSE_FIELD = /\blicense["']?\s*:/i
-
-/** What its author takes for front matter, although it does not begin with the first character of the file, or more follows on its line. */
-const LATE_FRONT_MATTER = /^[\s\p{Cf}]*---/u
-
-/** `unparsed`: front matter that is not a YAML mapping; where it does not begin or end as it should, the whole file. */
-function readFields(text: string, warn: Warn): { fields: YamlMapping; body: string; unparsed: string } {
-  const block = splitFrontMatter(text)
-  if (block.kind === 'none') {
-    warn('front_matter.missing')
-    return { fields: {}, body: block.body, unparsed: LATE_FRONT_MATTER.test(block.body) ? block.body : '' }
-  }
-  if (block.kind === 'unterminated') {
-    warn('front_matter.unterminated')
-    return { fields: {}, body: block.body, unparsed: block.body }
-  }
-  const yaml = parseYamlMappingLeniently(block.yaml)
-  if (!yaml.ok) {
-    warn('front_matter.invalid', { why: yaml.message })
-    return { fields: {}, body: block.body, unparsed: block.yaml }
-  }
-  if (yaml.repaired) warn('front_matter.repaired', { why: yaml.repaired })
-  return { fields: yaml.mapping, body: block.body, unparsed: '' }
-}
 
 function readName(fields: YamlMapping, fallback: string, atRoot: boolean, warn: Warn): string {
   const name = visibleLine(textOf(fields, 'name') ?? '')

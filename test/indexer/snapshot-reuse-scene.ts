@@ -80,7 +80,7 @@ export const pages = (count: number) =>
 
 /** Bytes of the packs of a header, and how many of them it refers to. */
 export async function sharesOf(blobs: BlobStore, { described }: Subject, header: SnapshotHeader) {
-  const { tables, search, packs, commit, readings } = header
+  const { tables, search, packs, commit, readings, skillReadings } = header
   const snapshot = await createSnapshotReader(blobs).open(described, commit as CommitSha)
   const rows = (await snapshot?.range('files')) ?? []
   const locations: Location[] = [
@@ -88,6 +88,7 @@ export async function sharesOf(blobs: BlobStore, { described }: Subject, header:
     ...rows.flatMap(([, { record }]) => (record ? [record] : [])),
     ...(search?.segments ?? []),
     ...(readings ?? []),
+    ...(skillReadings ?? []),
   ]
   const used = new Map(locations.map(([pack, offset, length]) => [`${pack} ${offset}`, length]))
   return {
