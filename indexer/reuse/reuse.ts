@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import type { BlobSelection } from '#core/ports/git-host.ts'
 import type { Location, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
 import type { ReusedParts } from '../snapshot/reused-parts.ts'
@@ -107,7 +108,9 @@ function partsOf(source: EarlierSnapshot, records: EarlierRecords, readings: Ear
 
     async shard(table, firstKey, bytes) {
       const location = findShard(source.header, table, firstKey)
-      const stored = location && (await source.member(location, bytes.length))
+      // The checksum tells most changed shards without unpacking them.
+      if (location === null || !(await source.holds(location, crc32(bytes)))) return null
+      const stored = await source.member(location, bytes.length)
       return stored && Buffer.compare(stored, bytes) === 0 ? location : null
     },
 

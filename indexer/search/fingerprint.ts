@@ -11,11 +11,17 @@ import type { SearchInput } from './input.ts'
  */
 export function fingerprintOf({ path, kind, title, summary, fields }: SearchInput): Uint8Array {
   const { name, description, keywords, headings, body, blob } = fields
-  const read = blob === undefined ? [headings, hashOfBody(body)] : [blob]
-  const texts = [path, title, summary, name, description, keywords, ...read]
+  const texts = [path, title, summary, name, description, keywords]
+  if (blob === undefined) texts.push(headings, hashOfBody(body))
+  else texts.push(blob)
   // The lengths keep the texts apart.
-  const lengths = texts.map(text => text?.length ?? '-').join(' ')
-  return hash('sha256', `${SEARCH_VERSION} ${kind} ${lengths}\n${texts.join('')}`, 'buffer').subarray(0, FINGERPRINT_BYTES)
+  let lengths = ''
+  let joined = ''
+  for (const text of texts) {
+    lengths += ` ${text?.length ?? '-'}`
+    joined += text ?? ''
+  }
+  return hash('sha256', `${SEARCH_VERSION} ${kind}${lengths}\n${joined}`, 'buffer').subarray(0, FINGERPRINT_BYTES)
 }
 
 // Hashed by itself: joining the body with the other texts would copy it.
