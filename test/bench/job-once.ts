@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
+import { warmUp } from '#indexer/jobs/warm-up.ts'
 import { optimizeLater } from '#indexer/pipeline/compiler.ts'
 import { collectThreadsEarly } from '#indexer/pipeline/heap.ts'
 import { buildSnapshot } from '#indexer/pipeline/write-snapshot.ts'
@@ -24,9 +25,12 @@ export interface JobCost extends Cost {
 const SECONDS = 900
 const TICKS_A_SECOND = 100
 
-// As `job-main.ts` does before its first job.
+// As a process for jobs does: at its start, and once no job came within seconds.
 collectThreadsEarly()
 optimizeLater()
+const threads = { searchThreads: createSearchThreads(), gzipThreads: createGzipThreads() }
+const signal = new AbortController().signal
+await warmUp(threads, signal)
 
 /** One job in a process of its own: `job-once.ts <root> <owner> <name> <commit> <store>` prints its cost as JSON. */
 const [root, owner, name, commit, store] = process.argv.slice(2) as [string, string, string, CommitSha, string]
@@ -45,11 +49,9 @@ const deps = {
   seconds: SECONDS,
   isRepair: false,
   fallbacks: NO_FALLBACKS,
-  searchThreads: createSearchThreads(),
-  gzipThreads: createGzipThreads(),
+  ...threads,
 }
-const options = { signal: new AbortController().signal }
-const written = await buildSnapshot(deps, { repository, commit }, await lastIndexed.read(), options)
+const written = await buildSnapshot(deps, { repository, commit }, await lastIndexed.read(), { signal })
 const seconds = (performance.now() - startedAt) / 1000
 await lastIndexed.write(commit)
 await host.close()
