@@ -14,6 +14,7 @@ import { loadTokenCounts } from '../reuse/earlier-tokens.ts'
 import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
 import { isProse } from '../rules/content-kind.ts'
+import { sumBytes } from '../rules/tree.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
 import type { SearchThreads } from '../search/search-thread.ts'
@@ -21,6 +22,7 @@ import { gzipMember } from '../snapshot/gzip-member.ts'
 import type { GzipThreads } from '../snapshot/gzip-thread.ts'
 import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
+import { collectForBuffers } from './heap.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
 import type { Progress } from './progress.ts'
@@ -197,6 +199,8 @@ async function buildFrom(
   const readings = earlier === null ? NO_READINGS : await loadReadings(earlier)
   const { tree, parts } = reuseEarlier(earlier, readings, read, { noteSizes: host.isRemote })
   const textBytes = textBytesOf(tree.entries)
+  const unreadBytes = sumBytes(tree.entries.filter(({ oid }) => !readings.has(oid) && !readings.skills.has(oid)))
+  collectForBuffers(earlier === null || unreadBytes > MANY_BYTES)
   const gzip = earlier === null ? (gzipThreads?.start(textBytes) ?? null) : null
   try {
     const target = isRepair ? replacingDamaged(blobs) : blobs
@@ -219,11 +223,15 @@ async function buildFrom(
     }
   } finally {
     await gzip?.close()
+    collectForBuffers(true)
   }
 }
 
+/** Of files without readings, whose bytes may all be read. */
+const MANY_BYTES = 16 * 1024 * 1024
+
 function textBytesOf(entries: readonly TreeEntry[]): number {
-  return entries.reduce((sum, { path, sizeBytes }) => sum + (path !== null && isProse(path) ? (sizeBytes ?? 0) : 0), 0)
+  return sumBytes(entries.filter(({ path }) => path !== null && isProse(path)))
 }
 
 // `buildTree` skips each path that is too deep, so the reader limits only the number of entries.

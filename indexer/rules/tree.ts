@@ -120,7 +120,7 @@ function submodule(path: RepoPath): Diagnostic {
 }
 
 /** The total size of files; a missing blob counts as 0. */
-export function sumBytes(files: readonly TreeFile[]): number {
+export function sumBytes(files: readonly Pick<TreeFile, 'sizeBytes'>[]): number {
   return files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0)
 }
 
