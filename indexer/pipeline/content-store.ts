@@ -100,12 +100,12 @@ export class ContentStore {
       const location = await record
       if (isText) await handle(wanted, description, location)
     }
-    const isKnown = (wanted: WantedFile) => mayBeKnown(wanted) && this.#blobs.known?.has(wanted.file.oid) === true
-    const unknown = files.filter(wanted => !isKnown(wanted)).map(({ file }) => file.oid)
+    const isKnown = files.map(wanted => mayBeKnown(wanted) && this.#blobs.known?.has(wanted.file.oid) === true)
+    const unknown = files.filter((_, index) => !isKnown[index]).map(({ file }) => file.oid)
     const fetched = this.#blobs.read(unknown, READABLE_FILE_BYTES)[Symbol.asyncIterator]()
     try {
-      for (const wanted of files) {
-        const known = isKnown(wanted)
+      for (const [index, wanted] of files.entries()) {
+        const known = isKnown[index] === true
         const held = known ? await this.#readHeld(wanted) : null
         const read = held ?? this.#readFile(wanted, known ? await this.#readOne(wanted) : (await fetched.next()).value?.bytes)
         this.#onFile()

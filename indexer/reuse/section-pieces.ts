@@ -27,8 +27,9 @@ const PIECE_BYTES = { least: 256, crowded: 16 * 1024 }
  */
 export function createPieceFinder(earlier: Uint8Array, segments: readonly Location[], pieces = PIECES): PieceFinder {
   const anchors = new Map<number, number>()
-  visitAnchors(earlier, (hash, end) => {
+  visitAnchors(earlier, 0, (hash, end) => {
     if (!anchors.has(hash)) anchors.set(hash, end)
+    return end
   })
   const packs = fullestPacks(segments, PACKS + Math.floor(earlier.length / PACK_BYTES))
   let given = 0
@@ -65,11 +66,12 @@ export function createPieceFinder(earlier: Uint8Array, segments: readonly Locati
 
       // What was known up to the end of the bytes before may go on.
       if (cursor >= 0) accept(cursor, 0, commonAfter(earlier, cursor, bytes, 0))
-      visitAnchors(bytes, (hash, end) => {
+      visitAnchors(bytes, compared, (hash, end) => {
         const same = anchors.get(hash)
-        if (same === undefined || end <= compared) return
+        if (same === undefined) return end
         const before = commonBefore(earlier, same, bytes, end, end - done)
         accept(same - before, end - before, before + commonAfter(earlier, same, bytes, end))
+        return compared
       })
       if (done < bytes.length) {
         found.push({ fresh: bytes.subarray(done) })
@@ -101,14 +103,26 @@ const GEAR = (() => {
   })
 })()
 
-/** Calls `visit` where the hash of the last 32 bytes begins with eight zero bits, on average every 256 bytes. */
-function visitAnchors(bytes: Uint8Array, visit: (hash: number, end: number) => void): void {
+/**
+ * Calls `visit` where the hash of the last `HASHED_BYTES` begins with eight zero bits, on average every 256 bytes.
+ *
+ * @param after the first anchor ends behind this
+ * @param visit returns behind what the next one ends
+ */
+function visitAnchors(bytes: Uint8Array, after: number, visit: (hash: number, end: number) => number): void {
+  let first = Math.max(HASHED_BYTES, after)
   let hash = 0
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = first - HASHED_BYTES; at < bytes.length; at++) {
     hash = ((hash << 1) + (GEAR[bytes[at] as number] as number)) | 0
-    if (hash >>> 24 === 0 && at >= 32) visit(hash, at + 1)
+    if (hash >>> 24 !== 0 || at < first) continue
+    first = visit(hash, at + 1)
+    // A byte has left the hash once as many others followed it.
+    at = Math.max(at, first - HASHED_BYTES - 1)
   }
 }
+
+/** One for each bit of the hash. */
+const HASHED_BYTES = 32
 
 function commonAfter(left: Uint8Array, leftStart: number, right: Uint8Array, rightStart: number): number {
   const most = Math.min(left.length - leftStart, right.length - rightStart)
