@@ -1,3 +1,5 @@
+import type { Awaitable } from '#core/concurrency/awaitable.ts'
+
 /** The stream ended before the requested bytes. */
 export class EndOfBytes extends Error {
   constructor() {
@@ -8,7 +10,10 @@ export class EndOfBytes extends Error {
 
 const LINE_BYTES = 1024
 
-/** Reads lines and byte counts from a stream. Holds one chunk at a time. */
+/**
+ * Reads lines and byte counts from a stream. Holds one chunk at a time. A chunk has many answers of git, so what lies in it comes without a
+ * promise.
+ */
 export class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>
   #chunk: Buffer = Buffer.alloc(0)
@@ -18,19 +23,25 @@ export class ByteSource {
   }
 
   /** The next line of ASCII, without its line break. @throws EndOfBytes, also when the line is longer than 1 KiB */
-  async line(): Promise<string> {
-    for (;;) {
-      const end = this.#chunk.indexOf(0x0a)
-      if (end >= 0) return this.#take(end + 1).toString('latin1', 0, end)
-      if (this.#chunk.length > LINE_BYTES) throw new EndOfBytes()
-      const before = this.#chunk
-      await this.#next()
-      this.#chunk = Buffer.concat([before, this.#chunk])
-    }
+  line(): Awaitable<string> {
+    const end = this.#chunk.indexOf(0x0a)
+    return end < 0 ? this.#lineOfChunks() : this.#take(end + 1).toString('latin1', 0, end)
+  }
+
+  async #lineOfChunks(): Promise<string> {
+    if (this.#chunk.length > LINE_BYTES) throw new EndOfBytes()
+    const before = this.#chunk
+    await this.#next()
+    this.#chunk = Buffer.concat([before, this.#chunk])
+    return this.line()
   }
 
   /** A copy of the next `count` bytes. @throws EndOfBytes */
-  async bytes(count: number): Promise<Uint8Array> {
+  bytes(count: number): Awaitable<Uint8Array> {
+    return count <= this.#chunk.length ? new Uint8Array(this.#take(count)) : this.#bytesOfChunks(count)
+  }
+
+  async #bytesOfChunks(count: number): Promise<Uint8Array> {
     const taken = new Uint8Array(count)
     for (let filled = 0; filled < count; ) {
       if (this.#chunk.length === 0) await this.#next()
@@ -52,11 +63,14 @@ export class ByteSource {
   }
 
   /** Drops the next `count` bytes. @throws EndOfBytes */
-  async skip(count: number): Promise<void> {
-    for (let left = count; left > 0; ) {
-      if (this.#chunk.length === 0) await this.#next()
-      left -= this.#take(Math.min(left, this.#chunk.length)).length
-    }
+  skip(count: number): Awaitable<void> {
+    const left = count - this.#take(Math.min(count, this.#chunk.length)).length
+    return left === 0 ? undefined : this.#skipChunks(left)
+  }
+
+  async #skipChunks(count: number): Promise<void> {
+    await this.#next()
+    return this.skip(count)
   }
 
   #take(count: number): Buffer {

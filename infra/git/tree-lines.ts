@@ -84,7 +84,10 @@ class TreeWalk {
       if (folder === undefined) break
       const { done, value: item } = folder.items.next()
       if (done) this.#open.pop()
-      else await this.#visit(folder, item, lines)
+      else {
+        const entering = this.#visit(folder, item, lines)
+        if (entering) await entering
+      }
     }
     return lines
   }
@@ -98,7 +101,8 @@ class TreeWalk {
     else this.#open.push({ ...place, items: parseTree(bytes) })
   }
 
-  async #visit(folder: Folder, item: TreeItem, lines: TreeLine[]): Promise<void> {
+  /** A promise only for a folder: most items are files. */
+  #visit(folder: Folder, item: TreeItem, lines: TreeLine[]): Promise<void> | undefined {
     const { name, oid } = item
     const { treeEntries, treeDepthSegments } = this.#options.limits
     const count = this.#count
@@ -106,11 +110,15 @@ class TreeWalk {
     const depth = folder.depth + countSegments(name)
     count.bytes += pathBytes
     const isOver = (item.type === 'tree' ? ++count.folders : ++count.files) > treeEntries
-    if (isOver || pathBytes > PATH_BYTES || count.bytes > this.#listableBytes) return this.#cutHere()
-    if (depth > treeDepthSegments) return this.#onCut()
-    const path = folder.prefix !== null && isUtf8(name) ? folder.prefix + name.toString() : null
-    if (item.type !== 'tree') lines.push({ type: item.type, path, mode: item.mode, oid })
-    else await this.enter(oid, { prefix: path === null ? null : `${path}/`, prefixBytes: pathBytes + 1, depth })
+    if (isOver || pathBytes > PATH_BYTES || count.bytes > this.#listableBytes) this.#cutHere()
+    else if (depth > treeDepthSegments) this.#onCut()
+    else {
+      const path = folder.prefix !== null && isUtf8(name) ? folder.prefix + name.toString() : null
+      if (item.type === 'tree')
+        return this.enter(oid, { prefix: path === null ? null : `${path}/`, prefixBytes: pathBytes + 1, depth })
+      lines.push({ type: item.type, path, mode: item.mode, oid })
+    }
+    return undefined
   }
 
   /** Ends the listing. */
