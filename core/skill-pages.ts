@@ -82,6 +82,8 @@ export function cutSkillContext(
 
 /** The pages that these texts take. @param texts the rules, body and includes of a skill, in order of delivery */
 export function countPages(texts: readonly string[]): number {
+  // Most skills fit.
+  if (texts.reduce((bytes, text) => bytes + utf8Length(text), 0) <= SKILL_PAGE_BYTES) return 1
   const pieces = texts.map((text): ContextPiece => {
     return { kind: 'body', path: '', characters: countCharacters(text), sizeBytes: utf8Length(text), tokens: 0 }
   })

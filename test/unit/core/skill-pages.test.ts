@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SKILL_PAGE_BREAK_SHARE, SKILL_PAGE_BYTES, SKILL_PAGE_MIN_BYTES } from '#core/limits.ts'
-import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
+import {
+  type ContextCut,
+  type ContextPiece,
+  type ContextPosition,
+  countPages,
+  cutSkillContext,
+  START,
+} from '#core/skill-pages.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
 
 test('joined pages give every piece whole, in order, each page within 16 KiB', () => {
@@ -17,12 +24,22 @@ test('joined pages give every piece whole, in order, each page within 16 KiB', (
         if (number < pages.length - 1) expect(page.some(cut => cut.content !== '')).toBe(true)
         for (const cut of page) expect(cut.content.isWellFormed()).toBe(true)
       }
+      expect(countPages(texts)).toBe(pages.length)
       const cuts = pages.flat()
       expect(texts.map((_, piece) => joined(cuts, piece))).toEqual(texts)
       expect(cuts.map(cut => Number(cut.piece.path))).toEqual(cuts.map(cut => Number(cut.piece.path)).sort((a, b) => a - b))
     }),
     { numRuns: 60 },
   )
+})
+
+test.each([
+  ['a full page', ['a'.repeat(SKILL_PAGE_BYTES)], 1],
+  ['a byte more', ['a'.repeat(SKILL_PAGE_BYTES), 'a'], 2],
+  ['a character of four bytes at the border', ['a'.repeat(SKILL_PAGE_BYTES - 3), '🎻'], 2],
+  ['nothing', [], 1],
+])('%s takes as many pages as it is cut into', (_, texts, pages) => {
+  expect(countPages(texts)).toBe(pages)
 })
 
 test('fragments of a piece count up, follow each other by characters, and the last one says so', () => {
