@@ -20,7 +20,7 @@ export function collectThreadsEarly(): void {
  * packs and keeps most of it: it does without, and its buffers count like the heap, which few jobs fill. Decision 0121.
  */
 export function collectForBuffers(isWanted: boolean): void {
-  setFlagsFromString(`--${isWanted ? 'no-' : ''}external-memory-accounted-in-global-limit`)
+  setFlagsFromString(isWanted ? '--no-external-memory-accounted-in-global-limit' : '--external-memory-accounted-in-global-limit')
 }
 
 const YOUNG_MEGABYTES = 8
