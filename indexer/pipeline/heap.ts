@@ -16,8 +16,8 @@ export function collectThreadsEarly(): void {
 }
 
 /**
- * Whether the whole heap is collected when 64 MB more lie in buffers outside it, as V8 does by itself. The job of a next commit reads as much in
- * packs and keeps most of it: it does without, and its buffers count like the heap, which few jobs fill. Decision 0121.
+ * Whether the whole heap is collected whenever 64 MB more lie in buffers outside it, as V8 does by itself. The job of a next commit reads as much in
+ * packs, and keeps most of it. So its buffers count towards a limit of twice the `UNCOLLECTED_MEGABYTES` instead. Decision 0121.
  */
 export function collectForBuffers(isWanted: boolean): void {
   setFlagsFromString(isWanted ? '--no-external-memory-accounted-in-global-limit' : '--external-memory-accounted-in-global-limit')

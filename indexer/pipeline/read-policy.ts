@@ -8,7 +8,7 @@ import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from 
 import type { Manifest } from '../rules/manifest.ts'
 import { limitDiagnostic, skillCandidates, skillDirectories } from '../rules/plan.ts'
 import { describeSkill, type ParsedSkill } from '../rules/skill.ts'
-import { decodeSkillReading, readSkillText } from '../rules/skill-reading.ts'
+import { decodeSkillReading, encodeSkillReading, readSkillText } from '../rules/skill-reading.ts'
 import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
 import { SkillReadings } from '../snapshot/skill-readings.ts'
@@ -26,7 +26,7 @@ export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid
 
 export interface ReadSkills {
   parsed: ParsedSkill[]
-  /** What was read of them, for the next commit. */
+  /** Readings of them, for the next commit. */
   readings: SkillReadings
   /** A limit left skills out. */
   truncated: boolean
@@ -58,7 +58,7 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
     }
     const known = blobs.known?.findSkill(file.oid, decodeSkillReading) ?? null
     const reading = known?.reading ?? readSkillText(text)
-    readings.add(file.oid, known?.json ?? JSON.stringify(reading))
+    if (!readings.has(file.oid)) readings.add(file.oid, known?.json ?? encodeSkillReading(reading))
     const skill = describeSkill(file.path, text, reading, repositoryName)
     links += skill.links?.length ?? 0
     parsed.push(links > KEPT_LINKS ? { ...skill, links: null } : skill)

@@ -13,7 +13,7 @@ import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snap
 import { loadTokenCounts } from '../reuse/earlier-tokens.ts'
 import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
-import { isProse } from '../rules/content-kind.ts'
+import { isBinaryName, isProse } from '../rules/content-kind.ts'
 import { sumBytes } from '../rules/tree.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
@@ -199,8 +199,8 @@ async function buildFrom(
   const readings = earlier === null ? NO_READINGS : await loadReadings(earlier)
   const { tree, parts } = reuseEarlier(earlier, readings, read, { noteSizes: host.isRemote })
   const textBytes = textBytesOf(tree.entries)
-  const unreadBytes = sumBytes(tree.entries.filter(({ oid }) => !readings.has(oid) && !readings.skills.has(oid)))
-  collectForBuffers(earlier === null || unreadBytes > MANY_BYTES)
+  const wholeBytes = sumBytes(tree.entries.filter(({ path, oid }) => path !== null && !isBinaryName(path) && !readings.has(oid)))
+  collectForBuffers(earlier === null || wholeBytes > MANY_BYTES)
   const gzip = earlier === null ? (gzipThreads?.start(textBytes) ?? null) : null
   try {
     const target = isRepair ? replacingDamaged(blobs) : blobs
@@ -227,7 +227,7 @@ async function buildFrom(
   }
 }
 
-/** Of files without readings, whose bytes may all be read. */
+/** Of files that may be read whole, since no reading replaces their text. */
 const MANY_BYTES = 16 * 1024 * 1024
 
 function textBytesOf(entries: readonly TreeEntry[]): number {

@@ -1,6 +1,6 @@
 import { isDamage } from '#core/snapshot/damage.ts'
 import type { Location } from '#core/snapshot/format.ts'
-import { SkillReadings, splitSkillReadings } from '../snapshot/skill-readings.ts'
+import { splitSkillReadings } from '../snapshot/skill-readings.ts'
 import { decodeText, type EncodedText, type KnownText, splitReadings } from '../snapshot/text-readings.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
 
@@ -27,7 +27,7 @@ export interface EarlierSkillReadings {
   find<Reading>(oid: string, decode: (json: string) => Reading): { json: string; reading: Reading } | null
 }
 
-/** Loaded bytes of readings of texts, and as many of readings of skills. Beyond them, texts are parsed again. */
+/** Loaded bytes of readings of texts, and as many of readings of skills. Beyond them, their texts are parsed again. */
 const LOADED_BYTES = 32 * 1024 * 1024
 const MEMBER_BYTES = 1024 * 1024
 
@@ -48,21 +48,26 @@ export async function loadReadings(earlier: EarlierSnapshot): Promise<EarlierRea
     has: oid => encoded.has(oid),
     find(oid) {
       const text = encoded.get(oid)
-      return text === undefined ? null : orNull(earlier, () => decodeText(text))
+      const known = text && orNull(earlier, () => decodeText(text))
+      // The next commit stores it anew.
+      if (!known) encoded.delete(oid)
+      return known ?? null
     },
     skills: await loadSkillReadings(earlier, skillReadings),
   }
 }
 
 async function loadSkillReadings(earlier: EarlierSnapshot, locations: readonly Location[]): Promise<EarlierSkillReadings> {
-  const readings = new SkillReadings()
-  const members = await loadMembers(earlier, locations, splitSkillReadings, (oid, json) => readings.add(oid, json))
+  const readings = new Map<string, string>()
+  const members = await loadMembers(earlier, locations, splitSkillReadings, (oid, json) => readings.set(oid, json))
   return {
     members,
     has: oid => readings.has(oid),
     find(oid, decode) {
       const json = readings.get(oid)
-      return json === null ? null : orNull(earlier, () => ({ json, reading: decode(json) }))
+      const known = json === undefined ? null : orNull(earlier, () => ({ json, reading: decode(json) }))
+      if (!known) readings.delete(oid)
+      return known
     },
   }
 }

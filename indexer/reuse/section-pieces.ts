@@ -107,7 +107,7 @@ const GEAR = (() => {
  * Calls `visit` where the hash of the last `HASHED_BYTES` begins with eight zero bits, on average every 256 bytes.
  *
  * @param after the first anchor ends behind this
- * @param visit returns behind what the next one ends
+ * @param visit returns the position behind which the next anchor may end
  */
 function visitAnchors(bytes: Uint8Array, after: number, visit: (hash: number, end: number) => number): void {
   let first = Math.max(HASHED_BYTES, after)
@@ -116,7 +116,7 @@ function visitAnchors(bytes: Uint8Array, after: number, visit: (hash: number, en
     hash = ((hash << 1) + (GEAR[bytes[at] as number] as number)) | 0
     if (hash >>> 24 !== 0 || at < first) continue
     first = visit(hash, at + 1)
-    // A byte has left the hash once as many others followed it.
+    // Nothing of the bytes before is left in the hash by then.
     at = Math.max(at, first - HASHED_BYTES - 1)
   }
 }

@@ -16,12 +16,9 @@ export const SkillReading = z.object({
   bodyAt: z.int().min(0),
   /** Empty when the front matter is missing or cannot be parsed. */
   fields: z.custom<YamlMapping>(isMapping),
-  /** What is wrong with the front matter as a whole. `why`: in words; `''` when the code says it all. */
+  /** What is wrong with the front matter as a whole. The words for it may change, so `whyInvalid` finds them in the text. */
   fault: z
-    .object({
-      code: z.enum(['front_matter.missing', 'front_matter.unterminated', 'front_matter.invalid', 'front_matter.repaired']),
-      why: z.string(),
-    })
+    .enum(['front_matter.missing', 'front_matter.unterminated', 'front_matter.invalid', 'front_matter.repaired'])
     .nullable(),
   /** The front matter cannot be parsed, and mentions a license. */
   hidesLicense: z.boolean(),
@@ -35,6 +32,13 @@ export const SkillReading = z.object({
   links: z.custom<readonly TextLink[]>(Array.isArray),
 })
 export type SkillReading = z.infer<typeof SkillReading>
+
+/** JSON for the store; `null`: with so many links it would be too long. */
+export function encodeSkillReading(reading: SkillReading): string | null {
+  return reading.links.length > KEPT_LINKS ? null : JSON.stringify(reading)
+}
+
+const KEPT_LINKS = 400
 
 /** @throws FormatError or ZodError when the text is not JSON of a reading */
 export function decodeSkillReading(json: string): SkillReading {
@@ -65,6 +69,14 @@ const LICENSE_FIELD = /\blicense["']?\s*:/i
 /** What its author takes for front matter, although it does not begin with the first character of the file, or more follows on its line. */
 const LATE_FRONT_MATTER = /^[\s\p{Cf}]*---/u
 
+/** Why front matter is not YAML, in words; `null` when it is, or there is none. */
+export function whyInvalid(text: string): string | null {
+  const block = splitFrontMatter(text)
+  if (block.kind !== 'block') return null
+  const yaml = parseYamlMappingLeniently(block.yaml)
+  return yaml.ok ? (yaml.repaired ?? null) : yaml.message
+}
+
 interface ReadFields extends Pick<SkillReading, 'fields' | 'fault'> {
   body: string
   /** Front matter that is not a YAML mapping; where it does not begin or end as it should, the whole file. */
@@ -76,12 +88,10 @@ function readFields(text: string): ReadFields {
   const { body } = block
   if (block.kind === 'none') {
     const unparsed = LATE_FRONT_MATTER.test(body) ? body : ''
-    return { fields: {}, body, unparsed, fault: { code: 'front_matter.missing', why: '' } }
+    return { fields: {}, body, unparsed, fault: 'front_matter.missing' }
   }
-  if (block.kind === 'unterminated')
-    return { fields: {}, body, unparsed: body, fault: { code: 'front_matter.unterminated', why: '' } }
+  if (block.kind === 'unterminated') return { fields: {}, body, unparsed: body, fault: 'front_matter.unterminated' }
   const yaml = parseYamlMappingLeniently(block.yaml)
-  if (!yaml.ok) return { fields: {}, body, unparsed: block.yaml, fault: { code: 'front_matter.invalid', why: yaml.message } }
-  const fault = yaml.repaired ? ({ code: 'front_matter.repaired', why: yaml.repaired } as const) : null
-  return { fields: yaml.mapping, body, unparsed: '', fault }
+  if (!yaml.ok) return { fields: {}, body, unparsed: block.yaml, fault: 'front_matter.invalid' }
+  return { fields: yaml.mapping, body, unparsed: '', fault: yaml.repaired === undefined ? null : 'front_matter.repaired' }
 }

@@ -19,7 +19,7 @@ import { fieldOf, isMapping, isYes, textOf, wordsOf, type YamlMapping, type Yaml
 import { findHidden, hiddenWarnings } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
 import { type PackageFrontMatter, packageFrontMatterOf } from './package-front-matter.ts'
-import { readSkillText, type SkillReading } from './skill-reading.ts'
+import { type SkillReading, whyInvalid } from './skill-reading.ts'
 import { readTranslations } from './translations.ts'
 
 /** The contents of a `SKILL.md`. */
@@ -53,15 +53,11 @@ export interface ParsedSkill {
 }
 
 /**
- * Reads a `SKILL.md`. Never fails: errors in the front matter become warnings, since agents receive the skill anyway.
+ * Describes a `SKILL.md`. Never fails: errors in the front matter become warnings, since agents receive the skill anyway.
  *
+ * @param reading what `readSkillText` says of the text
  * @param repositoryName the default name of a skill at the root
  */
-export function parseSkill(path: RepoPath, text: string, repositoryName: string): ParsedSkill {
-  return describeSkill(path, text, readSkillText(text), repositoryName)
-}
-
-/** What `parseSkill` returns, of a text that was parsed before. */
 export function describeSkill(path: RepoPath, text: string, reading: SkillReading, repositoryName: string): ParsedSkill {
   const directory = parentOf(path)
   const warnings: Warning[] = []
@@ -74,7 +70,10 @@ export function describeSkill(path: RepoPath, text: string, reading: SkillReadin
   const body = text.slice(reading.bodyAt)
   warnings.push(...hiddenWarnings(findHidden(text, reading.comments), null))
   if (text.startsWith('\uFEFF')) warn('encoding.bom')
-  if (fault) warn(fault.code, fault.why === '' ? {} : { why: fault.why })
+  if (fault) {
+    const why = whyInvalid(text)
+    warn(fault, why === null ? {} : { why })
+  }
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
   if (!valid) warn('translations.invalid', {}, 'translations')
 

@@ -3,26 +3,23 @@ import { FormatError } from '#core/snapshot/damage.ts'
 import { encodeText } from '#core/text.ts'
 
 /**
- * What was read of skills, by the ids of their blobs, each as JSON (`indexer/rules/skill-reading.ts`). They are stored in gzip members that a header
- * lists, a line for each: the id, a space, and the JSON.
+ * Readings of skills by blob id, as JSON (`indexer/rules/skill-reading.ts`). They are stored in gzip members that a header lists, a line for each: the
+ * id, a space, and the JSON.
  */
 export class SkillReadings implements Iterable<readonly [oid: string, json: string]> {
   readonly #json = new Map<string, string>()
   #characters = 0
 
-  /** Leaves out a long reading, which has very many links or fields, and all that follow the first `CHARACTERS`: their texts are parsed again. */
-  add(oid: string, json: string): void {
-    if (json.length > READING_CHARACTERS || this.#characters + json.length > CHARACTERS || this.#json.has(oid)) return
+  /** Leaves out `null` and a long reading, which has very many links or fields, and all that follow the first `CHARACTERS`: their texts are parsed again. */
+  add(oid: string, json: string | null): void {
+    if (json === null || json.length > READING_CHARACTERS || this.#characters + json.length > CHARACTERS || this.#json.has(oid))
+      return
     this.#characters += json.length
     this.#json.set(oid, json)
   }
 
   has(oid: string): boolean {
     return this.#json.has(oid)
-  }
-
-  get(oid: string): string | null {
-    return this.#json.get(oid) ?? null
   }
 
   [Symbol.iterator](): Iterator<[oid: string, json: string]> {

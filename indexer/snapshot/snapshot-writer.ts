@@ -37,7 +37,7 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
   addRecord(oid: string, bytes: Uint8Array, text?: KnownText | null): Promise<Location>
   /** Refers to the record of an earlier snapshot. @throws Error when that has none which was verified */
   keepRecord(oid: string): Location
-  /** Stores what was read of skills, as JSON by blob id, for the next commit. Call it at most once. */
+  /** Stores readings of skills for the next commit, as JSON by blob id. Call it at most once. */
   addSkillReadings(readings: Iterable<readonly [oid: string, json: string]>): Promise<void>
   /** Adds a table. Rows come in byte order of their keys, every key once. Its last shards may be stored later, by `finish`. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>

@@ -69,8 +69,10 @@ export class ByteSource {
   }
 
   async #skipChunks(count: number): Promise<void> {
-    await this.#next()
-    return this.skip(count)
+    for (let left = count; left > 0; ) {
+      await this.#next()
+      left -= this.#take(Math.min(left, this.#chunk.length)).length
+    }
   }
 
   #take(count: number): Buffer {

@@ -92,6 +92,10 @@ describe('the next commit says what it says from scratch', () => {
     await writeSnapshot(deps, { repository: subject.described, commit: second }, new AbortController().signal)
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
     expect(noted).toEqual(notes)
+    // The new snapshot has whole readings.
+    const third = await subject.repository.commit({ 'docs/2/page-2.md': page(2, 2) })
+    await writeSnapshot(deps, { repository: subject.described, commit: third }, new AbortController().signal)
+    expect(noted).toEqual(notes)
   })
 })
 
@@ -123,6 +127,23 @@ test('readings are stored once, of skills that are stored themselves', async () 
   expect(after.slice(before.length).map(([, { fields }]) => fields.name)).toEqual(['new', 'changed'])
   const closed = await next({ 'package.json': '{"license":"UNLICENSED"}\n', 'skills/closed/SKILL.md': skill('closed') })
   expect(closed).toEqual(after)
+})
+
+test('readings that no skill has any more keep out none of those that skills have', async () => {
+  const long = (number: number, turn: number) =>
+    `---\nname: s-${number}\ndescription: Says.\nnote: ${`${turn} `.repeat(3_900)}\n---\nText ${turn}.\n`
+  const some = (from: number, count: number, turn: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`skills/s-${from + at}/SKILL.md`, long(from + at, turn)]))
+  const { subject, first, blobs, states } = await firstCommit(some(0, 500, 0))
+  let before = await readingsOf(blobs, subject, first)
+  expect(JSON.stringify(before).length).toBeGreaterThan(7_900_000)
+  for (let turn = 1; turn <= 3; turn++) {
+    const commit = await subject.repository.commit(some(100, 30, turn))
+    await index({ blobs, states }, subject, commit)
+    const after = await readingsOf(blobs, subject, commit)
+    expect(after.length - before.length).toBe(30)
+    before = after
+  }
 })
 
 test('a snapshot that reuses no pack has all readings again', async () => {

@@ -25,6 +25,7 @@ test('many readings are stored in several members', () => {
 test('a long reading is left out, and so are more than 8 MiB of them: their texts are parsed again', () => {
   const readings = new SkillReadings()
   readings.add(oid(0), jsonOf(16 * 1024 + 1))
+  readings.add(oid(0), null)
   for (let at = 1; at <= 600; at++) readings.add(oid(at), jsonOf(16 * 1024))
   expect([...readings]).toHaveLength(512)
   expect([readings.has(oid(0)), readings.has(oid(512)), readings.has(oid(513))]).toEqual([false, true, false])
@@ -35,7 +36,6 @@ test('the first reading of a blob stays', () => {
   readings.add(oid(1), '{"a":1}')
   readings.add(oid(1), '{"a":2}')
   expect([...readings]).toEqual([[oid(1), '{"a":1}']])
-  expect([readings.get(oid(1)), readings.get(oid(2))]).toEqual(['{"a":1}', null])
 })
 
 test.each<[string, string]>([
