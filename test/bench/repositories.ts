@@ -41,7 +41,7 @@ export function generate(root: string, name: string, files: number): BenchReposi
       if (index % 20 === 0)
         yield [
           `skills/${topic}/skill-${index}/SKILL.md`,
-          `---\nname: skill-${index}\ndescription: ${words(random, 20)}\n---\n${text}`,
+          `---\nname: skill-${index}\ndescription: ${words(random, 20).replaceAll('.\n', ' ')}\n---\n${text}`,
         ]
       else if (index % 20 < 4)
         yield [`skills/${topic}/skill-${index - (index % 20)}/references/note-${index}.md`, `# Note ${index}\n\n${text}`]
