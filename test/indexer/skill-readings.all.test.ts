@@ -138,7 +138,7 @@ test('readings that no skill has any more keep out none of those that skills hav
   let before = await readingsOf(blobs, subject, first)
   expect(JSON.stringify(before).length).toBeGreaterThan(7_900_000)
   for (let turn = 1; turn <= 3; turn++) {
-    const commit = await subject.repository.commit(some(100, 30, turn))
+    const commit = await subject.repository.commit(some(100 * turn, 30, turn))
     await index({ blobs, states }, subject, commit)
     const after = await readingsOf(blobs, subject, commit)
     expect(after.length - before.length).toBe(30)
