@@ -1,23 +1,20 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import { canonicalJson } from '#core/snapshot/canonical-json.ts'
-import { encodeHeader, type Location } from '#core/snapshot/format.ts'
-import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { decodeSkillReading, type SkillReading } from '#indexer/rules/skill-reading.ts'
-import { packNameOf } from '#indexer/snapshot/pack-name.ts'
 import { splitSkillReadings } from '#indexer/snapshot/skill-readings.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
 import {
   host,
   index,
   meaningAlone,
+  memberAt,
   newRepository,
   newStores,
   page,
   pages,
+  replaceReadings,
   type Subject,
   skill,
   useReuseScene,
@@ -85,7 +82,7 @@ describe('the next commit says what it says from scratch', () => {
     ['are of other texts', [], text => text.replaceAll(/^[0-9a-f]{40}/gm, '1'.repeat(40))],
   ])('when its readings %s', async (_, notes, change) => {
     const { subject, first, blobs, states } = await firstCommit()
-    await replaceReadings(blobs, subject, first, change)
+    await replaceReadings(blobs, subject, first, 'skillReadings', member => change(member.toString()))
     const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1) })
     const noted: string[] = []
     const deps = { blobs, states, hosts: [host], fallbacks: { note: (kind: string) => void noted.push(kind) } }
@@ -101,8 +98,8 @@ describe('the next commit says what it says from scratch', () => {
 
 test('an unchanged skill is not parsed again: what was read of it is taken from the earlier snapshot', async () => {
   const { subject, first, blobs, states } = await firstCommit()
-  await replaceReadings(blobs, subject, first, text =>
-    text.replaceAll('"description":"Links."', '"description":"As it was read."'),
+  await replaceReadings(blobs, subject, first, 'skillReadings', member =>
+    member.toString().replaceAll('"description":"Links."', '"description":"As it was read."'),
   )
   const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1) })
   await index({ blobs, states }, subject, second)
@@ -166,31 +163,8 @@ test('from scratch, a commit has the same bytes again', async () => {
   expect(await storedHeader(again, subject.described, first)).toEqual(await storedHeader(blobs, subject.described, first))
 })
 
-async function memberAt(blobs: BlobStore, { described }: Subject, commit: CommitSha, [pack, offset, length]: Location) {
-  const { packs } = await storedHeader(blobs, described, commit)
-  const stored = await blobs.read(packKey(described, packs[pack]?.name ?? ''))
-  return gunzipSync(stored?.bytes.subarray(offset, offset + length) ?? new Uint8Array())
-}
-
 async function readingsOf(blobs: BlobStore, subject: Subject, commit: CommitSha): Promise<[oid: string, SkillReading][]> {
   const { skillReadings = [] } = await storedHeader(blobs, subject.described, commit)
   const members = await Promise.all(skillReadings.map(location => memberAt(blobs, subject, commit, location)))
   return members.flatMap(member => [...splitSkillReadings(member)]).map(([oid, json]) => [oid, decodeSkillReading(json)])
-}
-
-/** A pack that is whole, and in which the readings of the snapshot are others. */
-async function replaceReadings(blobs: BlobStore, subject: Subject, commit: CommitSha, change: (member: string) => string) {
-  const { described } = subject
-  const header = await storedHeader(blobs, described, commit)
-  expect(header.skillReadings).toHaveLength(1)
-  const [location] = header.skillReadings as [Location]
-  const before = (await memberAt(blobs, subject, commit, location)).toString()
-  expect(change(before)).not.toBe(before)
-  const bytes = gzipSync(change(before))
-  const name = packNameOf(bytes)
-  await blobs.create(packKey(described, name), bytes)
-  const packs = [...header.packs, { name, sizeBytes: bytes.length, directoryBytes: 0 }]
-  const skillReadings: Location[] = [[packs.length - 1, 0, bytes.length]]
-  await blobs.remove(headerKey(described, commit))
-  await blobs.create(headerKey(described, commit), gzipSync(canonicalJson(encodeHeader({ ...header, packs, skillReadings }))))
 }

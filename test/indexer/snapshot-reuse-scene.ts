@@ -1,18 +1,22 @@
-import { afterAll, beforeAll } from 'vitest'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import type { Location, SnapshotHeader } from '#core/snapshot/format.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import { encodeHeader, type Location, type SnapshotHeader } from '#core/snapshot/format.ts'
+import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
+import { packNameOf } from '#indexer/snapshot/pack-name.ts'
 import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from '#test/support/answered.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
-import { meaningOf } from '#test/support/snapshot-meaning.ts'
+import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
 
 export let repositories: TestRepositories
 export let host: LocalHost
@@ -77,6 +81,36 @@ export const page = (number: number, turn = 0) => {
 }
 export const pages = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`docs/${at % 9}/page-${at}.md`, page(at)]))
+
+/** The bytes of a gzip member, unpacked. */
+export async function memberAt(blobs: BlobStore, { described }: Subject, commit: CommitSha, [pack, offset, length]: Location) {
+  const { packs } = await storedHeader(blobs, described, commit)
+  const stored = await blobs.read(packKey(described, packs[pack]?.name ?? ''))
+  return gunzipSync(stored?.bytes.subarray(offset, offset + length) ?? new Uint8Array())
+}
+
+/** Puts other readings into the snapshot, in a pack that is whole. @param field which of its readings; it has one member of them */
+export async function replaceReadings(
+  blobs: BlobStore,
+  subject: Subject,
+  commit: CommitSha,
+  field: 'readings' | 'skillReadings',
+  change: (member: Buffer) => Uint8Array | string,
+): Promise<void> {
+  const { described } = subject
+  const header = await storedHeader(blobs, described, commit)
+  expect(header[field]).toHaveLength(1)
+  const before = await memberAt(blobs, subject, commit, header[field]?.[0] as Location)
+  const after = Buffer.from(change(Buffer.from(before)))
+  expect(after).not.toEqual(before)
+  const bytes = gzipSync(after)
+  const name = packNameOf(bytes)
+  await blobs.create(packKey(described, name), bytes)
+  const packs = [...header.packs, { name, sizeBytes: bytes.length, directoryBytes: 0 }]
+  const changed = { ...header, packs, [field]: [[packs.length - 1, 0, bytes.length]] as Location[] }
+  await blobs.remove(headerKey(described, commit))
+  await blobs.create(headerKey(described, commit), gzipSync(canonicalJson(encodeHeader(changed))))
+}
 
 /** Bytes of the packs of a header, and how many of them it refers to. */
 export async function sharesOf(blobs: BlobStore, { described }: Subject, header: SnapshotHeader) {

@@ -1,20 +1,17 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import { canonicalJson } from '#core/snapshot/canonical-json.ts'
-import { encodeHeader, type Location } from '#core/snapshot/format.ts'
-import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
-import { packNameOf } from '#indexer/snapshot/pack-name.ts'
 import { createReadingsWriter, decodeText, splitReadings, type TextReading } from '#indexer/snapshot/text-readings.ts'
 import { meaningOf, storedHeader } from '#test/support/snapshot-meaning.ts'
 import {
   index,
   meaningAlone,
+  memberAt,
   newRepository,
   newStores,
   page,
   pages,
+  replaceReadings,
   type Subject,
   skill,
   useReuseScene,
@@ -69,7 +66,7 @@ describe('the next commit says what it says from scratch', () => {
     ['are of other texts', bytes => Buffer.from(bytes).fill(0x11, 0, 20)],
   ])('when its readings %s', async (_, change) => {
     const { subject, first, blobs, states } = await firstCommit()
-    await replaceReadings(blobs, subject, first, change)
+    await replaceReadings(blobs, subject, first, 'readings', change)
     const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1) })
     await index({ blobs, states }, subject, second)
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
@@ -78,7 +75,7 @@ describe('the next commit says what it says from scratch', () => {
 
 test('an unchanged text is not parsed again: what was read of it is taken from the earlier snapshot', async () => {
   const { subject, first, blobs, states } = await firstCommit()
-  await replaceReadings(blobs, subject, first, bytes => {
+  await replaceReadings(blobs, subject, first, 'readings', bytes => {
     return rewritten(bytes, reading => (reading.title === 'Declared' ? { ...reading, title: 'As it was read' } : reading))
   })
   const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1) })
@@ -110,36 +107,10 @@ test('from scratch, a commit has the same bytes again', async () => {
   expect(await storedHeader(again, subject.described, first)).toEqual(await storedHeader(blobs, subject.described, first))
 })
 
-async function memberAt(blobs: BlobStore, { described }: Subject, commit: CommitSha, [pack, offset, length]: Location) {
-  const { packs } = await storedHeader(blobs, described, commit)
-  const stored = await blobs.read(packKey(described, packs[pack]?.name ?? ''))
-  return gunzipSync(stored?.bytes.subarray(offset, offset + length) ?? new Uint8Array())
-}
-
 async function readingsOf(blobs: BlobStore, subject: Subject, commit: CommitSha): Promise<TextReading[]> {
   const { readings = [] } = await storedHeader(blobs, subject.described, commit)
   const members = await Promise.all(readings.map(location => memberAt(blobs, subject, commit, location)))
   return members.flatMap(member => [...splitReadings(member)].map(([, text]) => decodeText(text).reading))
-}
-
-/** A pack that is whole, and in which the readings of the snapshot are others. */
-async function replaceReadings(
-  blobs: BlobStore,
-  subject: Subject,
-  commit: CommitSha,
-  change: (member: Uint8Array) => Uint8Array,
-) {
-  const { described } = subject
-  const header = await storedHeader(blobs, described, commit)
-  expect(header.readings).toHaveLength(1)
-  const [location] = header.readings as [Location]
-  const bytes = gzipSync(change(await memberAt(blobs, subject, commit, location)))
-  const name = packNameOf(bytes)
-  await blobs.create(packKey(described, name), bytes)
-  const packs = [...header.packs, { name, sizeBytes: bytes.length, directoryBytes: 0 }]
-  const readings: Location[] = [[packs.length - 1, 0, bytes.length]]
-  await blobs.remove(headerKey(described, commit))
-  await blobs.create(headerKey(described, commit), gzipSync(canonicalJson(encodeHeader({ ...header, packs, readings }))))
 }
 
 function rewritten(member: Uint8Array, change: (reading: TextReading) => TextReading): Uint8Array {

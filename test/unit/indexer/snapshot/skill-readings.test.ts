@@ -22,13 +22,12 @@ test('many readings are stored in several members', () => {
   expect(members.flatMap(member => [...splitSkillReadings(member)])).toEqual(readings)
 })
 
-test('a long reading is left out, and so are more than 8 MiB of them: their texts are parsed again', () => {
+test('a long reading is left out, and so are all after the first 8 million characters: their texts are parsed again', () => {
   const readings = new SkillReadings()
   readings.add(oid(0), jsonOf(16 * 1024 + 1))
   readings.add(oid(0), null)
   for (let at = 1; at <= 600; at++) readings.add(oid(at), jsonOf(16 * 1024))
-  expect([...readings]).toHaveLength(512)
-  expect([readings.has(oid(0)), readings.has(oid(512)), readings.has(oid(513))]).toEqual([false, true, false])
+  expect([...readings].map(([id]) => id)).toEqual(Array.from({ length: 512 }, (_, at) => oid(at + 1)))
 })
 
 test('the first reading of a blob stays', () => {
