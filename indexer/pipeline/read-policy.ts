@@ -8,7 +8,7 @@ import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from 
 import type { Manifest } from '../rules/manifest.ts'
 import { limitDiagnostic, skillCandidates, skillDirectories } from '../rules/plan.ts'
 import { describeSkill, type ParsedSkill } from '../rules/skill.ts'
-import { decodeSkillReading, encodeSkillReading, readSkillText } from '../rules/skill-reading.ts'
+import { decodeSkillReading, encodeSkillReading, type NewSkillReading, readSkillText } from '../rules/skill-reading.ts'
 import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
 import { SkillReadings } from '../snapshot/skill-readings.ts'
@@ -56,14 +56,18 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
       diagnostics.push(unreadableSkill(file, bytes === null ? why('missingBlob') : why('notText')))
       continue
     }
-    const known = blobs.known?.findSkill(file.oid, decodeSkillReading) ?? null
-    const reading = known?.reading ?? readSkillText(text)
-    if (!readings.has(file.oid)) readings.add(file.oid, known?.json ?? encodeSkillReading(reading))
+    const { reading, json } = blobs.known?.findSkill(file.oid, decodeSkillReading) ?? readAnew(text)
+    readings.add(file.oid, json)
     const skill = describeSkill(file.path, text, reading, repositoryName)
     links += skill.links?.length ?? 0
     parsed.push(links > KEPT_LINKS ? { ...skill, links: null } : skill)
   }
   return { parsed, readings, truncated: dropped > 0 || overBudget > 0, diagnostics }
+}
+
+function readAnew(text: string): { reading: NewSkillReading; json: string | null } {
+  const reading = readSkillText(text)
+  return { reading, json: encodeSkillReading(reading) }
 }
 
 /** Links of all skills that are kept; a link takes some hundred bytes. */

@@ -16,7 +16,7 @@ export const SkillReading = z.object({
   bodyAt: z.int().min(0),
   /** Empty when the front matter is missing or cannot be parsed. */
   fields: z.custom<YamlMapping>(isMapping),
-  /** What is wrong with the front matter as a whole. The words for it may change, so `whyInvalid` finds them in the text. */
+  /** What is wrong with the front matter as a whole. The words for it may change, so they are not kept. */
   fault: z
     .enum(['front_matter.missing', 'front_matter.unterminated', 'front_matter.invalid', 'front_matter.repaired'])
     .nullable(),
@@ -33,8 +33,14 @@ export const SkillReading = z.object({
 })
 export type SkillReading = z.infer<typeof SkillReading>
 
+/** A reading of a text that was just parsed, with what is not kept. */
+export interface NewSkillReading extends SkillReading {
+  /** Why the front matter is not YAML, in words; `null` when it is, or there is none. */
+  whyInvalid: string | null
+}
+
 /** JSON for the store; `null`: with so many links it would be too long. */
-export function encodeSkillReading(reading: SkillReading): string | null {
+export function encodeSkillReading({ whyInvalid: _, ...reading }: NewSkillReading): string | null {
   return reading.links.length > KEPT_LINKS ? null : JSON.stringify(reading)
 }
 
@@ -45,8 +51,8 @@ export function decodeSkillReading(json: string): SkillReading {
   return SkillReading.parse(parseStoredJson(json))
 }
 
-export function readSkillText(text: string): SkillReading {
-  const { fields, body, unparsed, fault } = readFields(text)
+export function readSkillText(text: string): NewSkillReading {
+  const { fields, body, unparsed, fault, whyInvalid } = readFields(text)
   const bodyAt = text.length - body.length
   const bodyLine = countLineBreaks(text, 0, bodyAt)
   const limits = { titleCharacters: TITLE_CHARACTERS, summaryCharacters: FALLBACK_DESCRIPTION_CHARACTERS }
@@ -55,6 +61,7 @@ export function readSkillText(text: string): SkillReading {
     bodyAt,
     fields,
     fault,
+    whyInvalid,
     hidesLicense: LICENSE_FIELD.test(unparsed),
     packageFields: parsePackageFields(text),
     firstParagraph: summary,
@@ -69,15 +76,12 @@ const LICENSE_FIELD = /\blicense["']?\s*:/i
 /** What its author takes for front matter, although it does not begin with the first character of the file, or more follows on its line. */
 const LATE_FRONT_MATTER = /^[\s\p{Cf}]*---/u
 
-/** Why front matter is not YAML, in words; `null` when it is, or there is none. */
-export function whyInvalid(text: string): string | null {
-  const block = splitFrontMatter(text)
-  if (block.kind !== 'block') return null
-  const yaml = parseYamlMappingLeniently(block.yaml)
-  return yaml.ok ? (yaml.repaired ?? null) : yaml.message
+/** See `NewSkillReading`. */
+export function findWhyInvalid(text: string): string | null {
+  return readFields(text).whyInvalid
 }
 
-interface ReadFields extends Pick<SkillReading, 'fields' | 'fault'> {
+interface ReadFields extends Pick<NewSkillReading, 'fields' | 'fault' | 'whyInvalid'> {
   body: string
   /** Front matter that is not a YAML mapping; where it does not begin or end as it should, the whole file. */
   unparsed: string
@@ -88,10 +92,12 @@ function readFields(text: string): ReadFields {
   const { body } = block
   if (block.kind === 'none') {
     const unparsed = LATE_FRONT_MATTER.test(body) ? body : ''
-    return { fields: {}, body, unparsed, fault: 'front_matter.missing' }
+    return { fields: {}, body, unparsed, fault: 'front_matter.missing', whyInvalid: null }
   }
-  if (block.kind === 'unterminated') return { fields: {}, body, unparsed: body, fault: 'front_matter.unterminated' }
+  if (block.kind === 'unterminated')
+    return { fields: {}, body, unparsed: body, fault: 'front_matter.unterminated', whyInvalid: null }
   const yaml = parseYamlMappingLeniently(block.yaml)
-  if (!yaml.ok) return { fields: {}, body, unparsed: block.yaml, fault: 'front_matter.invalid' }
-  return { fields: yaml.mapping, body, unparsed: '', fault: yaml.repaired === undefined ? null : 'front_matter.repaired' }
+  if (!yaml.ok) return { fields: {}, body, unparsed: block.yaml, fault: 'front_matter.invalid', whyInvalid: yaml.message }
+  const { mapping, repaired = null } = yaml
+  return { fields: mapping, body, unparsed: '', fault: repaired === null ? null : 'front_matter.repaired', whyInvalid: repaired }
 }

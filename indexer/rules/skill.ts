@@ -19,7 +19,7 @@ import { fieldOf, isMapping, isYes, textOf, wordsOf, type YamlMapping, type Yaml
 import { findHidden, hiddenWarnings } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
 import { type PackageFrontMatter, packageFrontMatterOf } from './package-front-matter.ts'
-import { type SkillReading, whyInvalid } from './skill-reading.ts'
+import { findWhyInvalid, type NewSkillReading, type SkillReading } from './skill-reading.ts'
 import { readTranslations } from './translations.ts'
 
 /** The contents of a `SKILL.md`. */
@@ -55,10 +55,15 @@ export interface ParsedSkill {
 /**
  * Describes a `SKILL.md`. Never fails: errors in the front matter become warnings, since agents receive the skill anyway.
  *
- * @param reading what `readSkillText` says of the text
+ * @param reading what `readSkillText` says of the text, or what was kept of that
  * @param repositoryName the default name of a skill at the root
  */
-export function describeSkill(path: RepoPath, text: string, reading: SkillReading, repositoryName: string): ParsedSkill {
+export function describeSkill(
+  path: RepoPath,
+  text: string,
+  reading: SkillReading | NewSkillReading,
+  repositoryName: string,
+): ParsedSkill {
   const directory = parentOf(path)
   const warnings: Warning[] = []
   const warn: Warn = (code, values = {}, field) => {
@@ -71,7 +76,7 @@ export function describeSkill(path: RepoPath, text: string, reading: SkillReadin
   warnings.push(...hiddenWarnings(findHidden(text, reading.comments), null))
   if (text.startsWith('\uFEFF')) warn('encoding.bom')
   if (fault) {
-    const why = whyInvalid(text)
+    const why = 'whyInvalid' in reading ? reading.whyInvalid : findWhyInvalid(text)
     warn(fault, why === null ? {} : { why })
   }
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))

@@ -18,10 +18,6 @@ export class SkillReadings implements Iterable<readonly [oid: string, json: stri
     this.#json.set(oid, json)
   }
 
-  has(oid: string): boolean {
-    return this.#json.has(oid)
-  }
-
   [Symbol.iterator](): Iterator<[oid: string, json: string]> {
     return this.#json[Symbol.iterator]()
   }
