@@ -8,8 +8,9 @@
  * 5: the tokens of what skills deliver.
  * 6: a table of what is delivered, by digest, which two commits are compared by.
  * 7: that table tells files whose bytes are not held by their blobs.
+ * 8: facts of every delivered file, and copies of skills.
  */
-export const FORMAT_VERSION = 7
+export const FORMAT_VERSION = 8
 
 /**
  * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.
@@ -23,8 +24,9 @@ export const FORMAT_VERSION = 7
  *    described skill is told by its title.
  * 4: digests of files and of whole skills; skills that clients cannot install say why.
  * 5: the budget of skills: bytes, tokens and pages.
+ * 6: licenses, front matter, findings, symbolic links and installable skills as people write them.
  */
-export const RULES_VERSION = 5
+export const RULES_VERSION = 6
 
 /**
  * Version of the search terms and postings, part of the header's key: snapshots of another version are ignored and built again.
@@ -35,5 +37,6 @@ export const RULES_VERSION = 5
  * 4: the same terms, packed in less time.
  * 5: stop words precede the other terms, and blocks keep the boundaries of the previous commit.
  * 6: the length of a text is rounded to three binary digits.
+ * 7: copies, tests and fixtures come after skills; long queries count.
  */
-export const SEARCH_VERSION = 6
+export const SEARCH_VERSION = 7
