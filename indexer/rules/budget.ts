@@ -10,16 +10,20 @@ interface Budgeted {
 
 /**
  * Drops each file for which `INDEXED_TEXT_BYTES` have no room, in the order of `rankOf`, and by path within a rank. Files that are never read,
- * because they are too large or their name says that they are binary, are kept and do not count.
+ * because they are too large or their name says that they are binary, are kept and do not count. The bytes of equal files count once.
  */
 export function withinBudget<File extends Budgeted>(files: readonly File[]): { files: File[]; dropped: number } {
   let leftBytes = INDEXED_TEXT_BYTES
   const dropped = new Set<File>()
+  const counted = new Set<string>()
   for (const planned of RANKS.flatMap(rank => files.filter(planned => rankOf(planned) === rank))) {
-    const { path, sizeBytes } = planned.file
-    if (sizeBytes === null || sizeBytes > READABLE_FILE_BYTES || isBinaryName(path)) continue
+    const { path, oid, sizeBytes } = planned.file
+    if (sizeBytes === null || sizeBytes > READABLE_FILE_BYTES || isBinaryName(path) || counted.has(oid)) continue
     if (sizeBytes > leftBytes) dropped.add(planned)
-    else leftBytes -= sizeBytes
+    else {
+      leftBytes -= sizeBytes
+      counted.add(oid)
+    }
   }
   return { files: files.filter(planned => !dropped.has(planned)), dropped: dropped.size }
 }

@@ -5,8 +5,8 @@ import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
 import { parseSkill } from '#test/support/parse-skill.ts'
 
-/** What a file of a planned repository is: its text; a size alone, `null` for a missing blob; a link. */
-export type PlannedContent = string | { sizeBytes: number | null } | { link: string }
+/** What a file of a planned repository is: its text; a size alone, `null` for a missing blob, with the blob that it shares; a link. */
+export type PlannedContent = string | { sizeBytes: number | null; oid?: string } | { link: string }
 
 /** Plans a repository without git: every rule up to what each file is, with nothing read behind it. */
 export function planOf(files: Readonly<Record<string, PlannedContent>>, visibility: 'public' | 'private' = 'public') {
@@ -20,7 +20,7 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
     Object.entries(files).map(([path, content]) => ({
       path,
       mode: typeof content === 'object' && 'link' in content ? ('120000' as const) : ('100644' as const),
-      oid: path,
+      oid: typeof content === 'object' && 'oid' in content ? (content.oid ?? path) : path,
       sizeBytes:
         typeof content === 'object' && 'sizeBytes' in content ? content.sizeBytes : Buffer.byteLength(texts.get(path) ?? ''),
     })),

@@ -223,6 +223,12 @@ describe('beyond the text of a snapshot', () => {
     ])
   })
 
+  test('copies of a file take its room once', () => {
+    const copies = filled(index => `${String(index).padStart(3, '0')}.md`)
+    const oid = '1'.repeat(40)
+    expect(leftOut(Object.fromEntries(Object.keys(copies).map(path => [path, { ...full, oid }])))).toEqual([[], false])
+  })
+
   test('documents make room for the prose of skills', () => {
     expect(leftOut(filled(index => `${String(index).padStart(3, '0')}.md`))).toEqual([['z.md', '126.md', '127.md'], true])
   })
