@@ -26,6 +26,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'include.too_large': 'shorten the file, or link to it instead',
   'index.limit_bytes': 'exclude what agents do not need',
   'index.limit_documents': 'exclude what agents do not need',
+  'index.limit_time': 'exclude what agents do not need, or split the repository',
   'index.limit_skills': 'exclude what agents do not need, or split the repository',
   'license.conflict': 'name the same license in front matter, manifest and license file',
   'license.unrecognized': 'name an SPDX id (`license: MIT`) in a manifest or the front matter',

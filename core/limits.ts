@@ -99,12 +99,15 @@ export const TREE_ENTRIES = 200_000
 export const TREE_DEPTH_SEGMENTS = 64
 export const PATH_BYTES = 1_024
 export const READABLE_FILE_BYTES = 1024 * 1024
+/** Equal files count once. */
 export const INDEXED_TEXT_BYTES = 128 * 1024 * 1024
 export const SEARCHED_FILE_BYTES = 256 * 1024
 /** Length of the beginning of a Markdown text that is searched for title, headings and links, in UTF-16 units. */
 export const MARKDOWN_CHARACTERS = 96 * 1024
-export const INDEX_WALL_SECONDS = 60
-export const INDEX_WALL_WITH_FETCH_SECONDS = 120
+/** Processor time of a job. Towards its end files are left out, then skills, and the index is partial. */
+export const INDEX_PROCESSOR_SECONDS = 180
+/** A job that takes longer waits for a host, a store or a processor. */
+export const INDEX_WALL_SECONDS = 600
 
 // Manifests and rules
 export const FRONT_MATTER_BYTES = 16 * 1024
@@ -123,7 +126,7 @@ export const KEYWORDS = 20
 export const KEYWORD_CHARACTERS = 64
 
 // Skills and documents
-export const SKILLS = 5_000
+export const SKILLS = 10_000
 export const DOCUMENTS = 20_000
 export const SKILL_NAME_CHARACTERS = 64
 export const DESCRIPTION_CHARACTERS = 1_024

@@ -8,9 +8,3 @@ export const PATIENCE = '_MOUNTGLASS_PATIENCE_MS'
 export function patienceMsOf(env: NodeJS.ProcessEnv): number | null {
   return Number(env[PATIENCE]) || null
 }
-
-/** How many seconds a job of this process may take; `null`: as many as the limits say. Ten times as long as it waits for one answer. */
-export function jobSecondsOf(env: NodeJS.ProcessEnv): number | null {
-  const patienceMs = patienceMsOf(env)
-  return patienceMs === null ? null : (10 * patienceMs) / 1000
-}

@@ -26,6 +26,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'include.too_large': 'kürzen Sie die Datei, oder verlinken Sie sie stattdessen',
   'index.limit_bytes': 'schließen Sie aus, was Agenten nicht brauchen',
   'index.limit_documents': 'schließen Sie aus, was Agenten nicht brauchen',
+  'index.limit_time': 'schließen Sie aus, was Agenten nicht brauchen, oder teilen Sie das Repository',
   'index.limit_skills': 'schließen Sie aus, was Agenten nicht brauchen, oder teilen Sie das Repository',
   'license.conflict': 'nennen Sie in Frontmatter, Manifest und Lizenzdatei dieselbe Lizenz',
   'license.unrecognized': 'nennen Sie in einem Manifest oder im Frontmatter eine SPDX-Kennung (`license: MIT`)',

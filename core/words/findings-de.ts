@@ -40,6 +40,9 @@ export const FINDINGS: typeof EN_FINDINGS = {
   'index.limit_bytes:skills': '{n} Skills ausgelassen: Zusammen haben sie mehr als {limit} Byte',
   'index.limit_bytes:licenses': '{n} Lizenztexte ausgelassen: Zusammen haben sie mehr als {limit} Byte',
   'index.limit_documents': '{n} Dokumente ausgelassen: Ein Index führt höchstens {limit} auf',
+  'index.limit_time:files':
+    '{n} Dateien ausgelassen, davon {skills} Skills: Die Indexierung braucht höchstens {limit} Sekunden Prozessorzeit',
+  'index.limit_time:skills': '{n} Skills ausgelassen: Die Indexierung braucht höchstens {limit} Sekunden Prozessorzeit',
   'index.limit_skills': '{n} Skills ausgelassen: Ein Index führt höchstens {limit} auf',
   'license.conflict': 'die angegebene Lizenz {name} widerspricht {others}',
   'license.unrecognized:front_matter': 'das Frontmatter ist nicht lesbar: Die Lizenz, die es vielleicht angibt, ist unbekannt',

@@ -40,6 +40,9 @@ export const FINDINGS = {
   'index.limit_bytes:skills': '{n} skills left out: together they exceed {limit} bytes',
   'index.limit_bytes:licenses': '{n} license texts left out: together they exceed {limit} bytes',
   'index.limit_documents': '{n} documents left out: an index lists at most {limit}',
+  'index.limit_time:files':
+    '{n} files left out, {skills} of them skills: indexing takes at most {limit} seconds of processor time',
+  'index.limit_time:skills': '{n} skills left out: indexing takes at most {limit} seconds of processor time',
   'index.limit_skills': '{n} skills left out: an index lists at most {limit}',
   'license.conflict': 'the declared license {name} conflicts with {others}',
   'license.unrecognized:front_matter': 'the front matter could not be read: the license that it may declare is unknown',

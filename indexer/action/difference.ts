@@ -3,7 +3,7 @@ import { groupAlike } from '#core/change-groups.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
-import { INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
+import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ROOT } from '#core/repo-path.ts'
 import { findBase, findForkPoint } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
@@ -23,7 +23,7 @@ const Event = z.object({
 const LIMITS = {
   treeEntries: TREE_ENTRIES,
   treeDepthSegments: Number.MAX_SAFE_INTEGER,
-  seconds: INDEX_WALL_WITH_FETCH_SECONDS,
+  seconds: INDEX_WALL_SECONDS,
 }
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
-import { INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
+import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 import { messageIn } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH, fill, type Speech } from '#core/words/speech.ts'
@@ -71,7 +71,7 @@ async function checkOnce(
 
 /** @throws WorktreeError */
 async function readReport(folder: string, options: CheckOptions, signal?: AbortSignal): Promise<CheckReport> {
-  const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_WITH_FETCH_SECONDS })
+  const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_SECONDS })
   try {
     const { root, gitDir, folder: mounted } = worktree.description
     const visibility = options.private ? 'private' : 'public'

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
-import { INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
+import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 import { messageIn, sentence } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH, type Speech } from '#core/words/speech.ts'
@@ -67,7 +67,7 @@ function wantedOf({ failOn }: DiffOptions): FailOn[] {
 
 /** @throws WorktreeError */
 async function readDifference(folder: string, options: DiffOptions): Promise<DiffReport> {
-  const limits = { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_WITH_FETCH_SECONDS }
+  const limits = { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_SECONDS }
   const worktree = await openWorktree(folder, limits, findFormerWorktree)
   try {
     const { gitDir, folder: path } = worktree.description
@@ -98,7 +98,7 @@ async function readDifference(folder: string, options: DiffOptions): Promise<Dif
 const LIMITS = {
   treeEntries: TREE_ENTRIES,
   treeDepthSegments: Number.MAX_SAFE_INTEGER,
-  seconds: INDEX_WALL_WITH_FETCH_SECONDS,
+  seconds: INDEX_WALL_SECONDS,
 }
 const COLUMNS_WITHOUT_TERMINAL = 80
 

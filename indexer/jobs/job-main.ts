@@ -6,7 +6,6 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker as Thread } from 'node:worker_threads'
-import { jobSecondsOf } from '#core/patience.ts'
 import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
@@ -57,7 +56,6 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   const hasSecond = availableParallelism() > 1
   const threads = { searchThreads: hasSecond ? createSearchThreads() : null, gzipThreads: hasSecond ? createGzipThreads() : null }
   const fallbacks = sendFallbacks(send)
-  const wallSeconds = jobSecondsOf(env)
   let stop = new AbortController()
 
   async function run({ job, access, handover }: Extract<ToJobProcess, { type: 'run' }>): Promise<void> {
@@ -65,7 +63,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     infra.follow(handover)
     infra.useAccess(job.repository, access)
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
-    const end = await runIndexJob({ ...infra, fallbacks, ...threads, ...(wallSeconds !== null && { wallSeconds }) }, job, {
+    const end = await runIndexJob({ ...infra, fallbacks, ...threads }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
       onStage: (stage, progress) => send({ type: 'stage', stage, progress }),
     })

@@ -3,8 +3,7 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { SHORT_JOB_NICENESS, YIELDING_NICENESS } from '#core/concurrency/priority.ts'
-import { INDEX_WALL_WITH_FETCH_SECONDS } from '#core/limits.ts'
-import { jobSecondsOf } from '#core/patience.ts'
+import { INDEX_PROCESSOR_SECONDS, INDEX_WALL_SECONDS } from '#core/limits.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
@@ -70,8 +69,8 @@ export interface JobProcessSettings {
   accessTo?(repository: IndexJob['repository']): Promise<string | null>
   /** Memory limit of the process and its children. The JavaScript heap gets two thirds. */
   memoryMegabytes: number
-  /** The worker kills a job after this time. Default: the time limit of a job, and 15 seconds. */
-  wallSeconds?: number
+  /** The worker kills a job that did not end itself after these times. Default: the limits of a job, and 15 seconds. */
+  kill?: { wallSeconds: number; processorSeconds: number }
   metrics: Metrics
   /** Told of the fallbacks of the jobs. Default: not counted. */
   fallbacks?: Fallbacks
@@ -80,7 +79,7 @@ export interface JobProcessSettings {
 const PROGRAM = fileURLToPath(new URL('./job-main.ts', import.meta.url))
 
 const START_MILLISECONDS = 60_000
-const WALL_SECONDS = INDEX_WALL_WITH_FETCH_SECONDS + 15
+const KILL = { wallSeconds: INDEX_WALL_SECONDS + 15, processorSeconds: INDEX_PROCESSOR_SECONDS + 15 }
 /** Time for a job to stop. */
 const STOP_MILLISECONDS = 2_000
 const CLOSE_MILLISECONDS = 2_000
@@ -238,8 +237,11 @@ class RunningProcess implements JobProcess {
   }
 
   async #watchTime(isOver: AbortSignal): Promise<void> {
-    const { env, wallSeconds = jobSecondsOf(env) ?? WALL_SECONDS } = this.#settings
-    if (!(await passed(wallSeconds * 1000, isOver))) return
+    const { wallSeconds, processorSeconds } = this.#settings.kill ?? KILL
+    const [usedBefore, startedAt] = [await readProcessorSeconds(this.pid), performance.now()]
+    const isLate = async () =>
+      performance.now() - startedAt > wallSeconds * 1000 || (await readProcessorSeconds(this.pid)) - usedBefore > processorSeconds
+    while (!(await isLate())) if (!(await passed(LOOK_MILLISECONDS, isOver))) return
     if (await passed(HEARING_MILLISECONDS, isOver)) this.#kill('time')
   }
 

@@ -52,6 +52,13 @@ export type HandleFile = (
   record: Location | null,
 ) => void | Promise<void>
 
+export interface FileReading {
+  /** Asked before each file is read: whether it is left out. */
+  isLeftOut(wanted: WantedFile): boolean
+  /** Called after each file. */
+  onFile(): void
+}
+
 /** Files that wait for their records: compression runs while the next files are read. More than the first number wait only while they are small. */
 const WAITING_FILES = { any: 8, small: 64 }
 const WAITING_BYTES = 256 * 1024
@@ -68,23 +75,24 @@ interface WaitingFile {
 /** Reads files, and keeps what the rules derived from them and where their records lie. Texts are freed once they are handled. */
 export class ContentStore {
   readonly #blobs: BlobReader
-  readonly #onFile: () => void
+  readonly #reading: FileReading
   readonly #packages: Pick<PackageArchives, 'add'>
   readonly #records: RecordWriter
   readonly #states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
   readonly #facts = new Map<RepoPath, TextFacts>()
   readonly #hidden = new Map<RepoPath, HiddenFinding[]>()
   readonly #characters = new Map<string, number>()
+  readonly #leftOut = new Set<RepoPath>()
 
-  /** @param onFile called after every file that was read. @param packages takes the files of packages */
+  /** @param packages takes the files of packages */
   constructor(
     blobs: BlobReader,
     writer: Pick<SnapshotWriter, 'addRecord' | 'keepRecord'>,
     packages: Pick<PackageArchives, 'add'>,
-    onFile: () => void,
+    reading: FileReading,
   ) {
     this.#blobs = blobs
-    this.#onFile = onFile
+    this.#reading = reading
     this.#packages = packages
     this.#records = new RecordWriter(writer)
   }
@@ -106,9 +114,15 @@ export class ContentStore {
     try {
       for (const [index, wanted] of files.entries()) {
         const known = isKnown[index] === true
+        if (this.#reading.isLeftOut(wanted)) {
+          this.#leftOut.add(wanted.file.path)
+          if (!known) await fetched.next()
+          this.#reading.onFile()
+          continue
+        }
         const held = known ? await this.#readHeld(wanted) : null
         const read = held ?? this.#readFile(wanted, known ? await this.#readOne(wanted) : (await fetched.next()).value?.bytes)
-        this.#onFile()
+        this.#reading.onFile()
         if (read === null) continue
         waiting.push(read)
         waitingBytes += read.sizeBytes
@@ -120,6 +134,10 @@ export class ContentStore {
     } finally {
       await fetched.return?.()
     }
+  }
+
+  get leftOut(): ReadonlySet<RepoPath> {
+    return this.#leftOut
   }
 
   /** `unreadable`: the repository lacks the blob. `unread`: it was not read. */

@@ -41,10 +41,10 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
 
   onProgress({ stage: 'policy', done: 0, total: null })
-  const { plan, skillReadings, truncated } = await readPlan(blobs, tree, repository, signal)
+  const { plan: whole, skillReadings, truncated } = await readPlan(blobs, tree, repository, options)
   signal?.throwIfAborted()
 
-  const { content, section } = await readContent(blobs, writer, plan, search, options)
+  const { content, plan, section } = await readContent(blobs, writer, whole, search, options)
   signal?.throwIfAborted()
 
   onProgress({ stage: 'write', done: 0, total: null })
@@ -53,7 +53,8 @@ export async function indexRepository<Written>(
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   await options.confirm?.()
   signal?.throwIfAborted()
-  return writer.finish({ ...(committedAt ? { committedAt } : {}), truncated, search: section, root })
+  const isPartial = truncated || plan.truncated
+  return writer.finish({ ...(committedAt ? { committedAt } : {}), truncated: isPartial, search: section, root })
 }
 
 /**
@@ -65,10 +66,10 @@ async function readPlan(
   blobs: BlobReader,
   tree: Tree,
   repository: IndexedRepository,
-  signal: AbortSignal | undefined,
+  { signal, usedTime }: IndexOptions,
 ): Promise<{ plan: Plan; skillReadings: SkillReadings; truncated: boolean }> {
   const policy = await inTurns(applyManifestsInSteps(tree, await readManifests(blobs, tree), repository.name), signal)
-  const skills = await readSkills(blobs, policy, repository.name)
+  const skills = await readSkills(blobs, policy, repository.name, usedTime)
   const { licenses, dropped } = await readLicenses(blobs, tree, policy, skills.parsed)
   const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
   plan.diagnostics.push(...skills.diagnostics)

@@ -16,7 +16,7 @@ import {
 import { readmeRank } from '../rules/license/names.ts'
 import type { Manifest } from '../rules/manifest.ts'
 import { planPackages } from '../rules/packages.ts'
-import { byPath, type Plan, type PlannedFile, type PlannedSkill } from '../rules/plan.ts'
+import { byPath, type Plan, type PlannedFile, type PlannedSkill, withoutFiles } from '../rules/plan.ts'
 import { manifestsAbove } from '../rules/rule-chain.ts'
 import {
   createFolderExpansion,
@@ -31,32 +31,37 @@ import {
 import { sumBytes, type TreeFile } from '../rules/tree.ts'
 import type { SearchBuilder } from '../search/builder.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
-import { ContentStore, type WantedFile } from './content-store.ts'
+import { ContentStore, type FileReading, type WantedFile } from './content-store.ts'
 import { measureContexts } from './context-measures.ts'
 import { openPackageArchives, type PackageArchives } from './package-archives.ts'
 import type { IndexOptions } from './progress.ts'
 import { searchInputOf } from './search-input.ts'
 import { createTokenCounter } from './tokens.ts'
+import { NO_TIME_USED, TIME_SHARES } from './used-time.ts'
 
 /**
  * Reads the content of a planned snapshot in two rounds, each in path order and a file at a time: the files of the plan, then the files that
  * only links lead to. The search section is written once all of them are read.
+ *
+ * @returns `plan`: without the files for which the time did not suffice
  */
 export async function readContent(
   blobs: BlobReader,
   writer: SnapshotWriter<unknown>,
-  plan: Plan,
+  whole: Plan,
   search: Pick<SearchBuilder, 'add' | 'finish'> | null,
   options: IndexOptions,
-): Promise<{ content: Content; section: SearchSection | null }> {
-  const chainOf = memo((folder: RepoPath) => manifestsAbove(plan.policy.manifests, folder))
-  const included = new Set(includeCandidates(plan, chainOf).map(file => file.path))
-  const planned = byPath(plan.files)
-  const packages = await openPackageArchives(blobs, planPackages(plan))
-  const wanted = wantedFiles(plan, planned, { included, packages, chainOf })
+): Promise<{ content: Content; plan: Plan; section: SearchSection | null }> {
+  const chainOf = memo((folder: RepoPath) => manifestsAbove(whole.policy.manifests, folder))
+  const included = new Set(includeCandidates(whole, chainOf).map(file => file.path))
+  const planned = byPath(whole.files)
+  const packages = await openPackageArchives(blobs, planPackages(whole))
+  const wanted = wantedFiles(whole, planned, { included, packages, chainOf })
 
-  const store = new ContentStore(blobs, writer, packages, countFiles(wanted.length, options))
-  const targets = await readPlanned(store, wanted, { plan, planned, search })
+  const isLeftOut = leavesOut(planned, options)
+  const store = new ContentStore(blobs, writer, packages, { isLeftOut, onFile: countFiles(wanted.length, options) })
+  const targets = await readPlanned(store, wanted, { plan: whole, planned, search })
+  const plan = withoutFiles(whole, store.leftOut)
   options.onProgress?.({ stage: 'content', done: wanted.length, total: wanted.length })
 
   const isText = (oid: string) => store.stateOf(oid) === 'text'
@@ -77,7 +82,7 @@ export async function readContent(
     .sort((left, right) => compareBytes(left.path, right.path))
     .map(file => ({ file, served: included.has(file.path) || mayCopy(plan, file) }))
   const unread = linked.filter(({ file }) => !included.has(file.path))
-  await readLinked(store, unread, sumBytes(wanted.map(({ file }) => file)))
+  await readLinked(store, unread, sumDistinctBytes(wanted))
   const tokens = createTokenCounter(options.tokenCounts ?? new Map())
   // All records are added. The search section comes next: a second processor writes it while this one counts tokens.
   const [section, { measures, textFacts }] = await both(
@@ -102,7 +107,7 @@ export async function readContent(
     linksOf: skill => kept.get(skill) ?? followLinksOf(skill),
     linked,
   }
-  return { content, section }
+  return { content, plan, section }
 }
 
 /** The values of both, once neither goes on: after a failure, too. */
@@ -120,6 +125,25 @@ const NOTHING: ContextMeasures = {
   budget: { bytes: 0, tokens: 0, pages: 0 },
   texts: [],
   facts: {},
+}
+
+/**
+ * Which files are left out once most of the time is used. A skill that was begun is finished, so that the search section has the `SKILL.md` of each
+ * supporting file. Manifests and required reading stay: without them no skill is whole.
+ */
+function leavesOut(
+  planned: ReadonlyMap<RepoPath, PlannedFile>,
+  { usedTime = NO_TIME_USED }: IndexOptions,
+): FileReading['isLeftOut'] {
+  const begun = new Set<PlannedSkill>()
+  return ({ file, followed }) => {
+    const { kind, owner } = planned.get(file.path) ?? { kind: 'document', owner: null }
+    const isSkill = kind === 'skill'
+    const mayLeave = !followed && kind !== 'manifest' && !(isSkill && owner && begun.has(owner))
+    const isLeft = mayLeave && usedTime() > (isSkill ? TIME_SHARES.skills : TIME_SHARES.files)
+    if (!isLeft && owner) begun.add(owner)
+    return isLeft
+  }
 }
 
 /** The license of the skill that owns a file counts, also where the file is no part of what the skill delivers. */
@@ -205,6 +229,11 @@ async function readLinked(
 /** Its title is told where its folder is described, also in a skill that may not be copied. */
 function isReadme({ path }: TreeFile): boolean {
   return readmeRank(baseNameOf(path)) !== null
+}
+
+/** The bytes of equal files count once. */
+function sumDistinctBytes(wanted: readonly WantedFile[]): number {
+  return sumBytes([...new Map(wanted.map(({ file }) => [file.oid, file])).values()])
 }
 
 function isReadable(file: TreeFile): file is TreeFile & { sizeBytes: number } {

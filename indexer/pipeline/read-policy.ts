@@ -1,5 +1,5 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
-import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import { INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import { MANIFEST_FILE } from '#core/repo-path.ts'
 import { say, why } from '#core/words/findings.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
@@ -13,6 +13,7 @@ import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
 import { SkillReadings } from '../snapshot/skill-readings.ts'
 import { IndexError } from './index-error.ts'
+import { NO_TIME_USED, TIME_SHARES, type UsedTime } from './used-time.ts'
 
 /** Reads the manifests. The returned function answers with the bytes of a blob; `null` for a missing or too large one. */
 export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {
@@ -34,7 +35,12 @@ export interface ReadSkills {
 }
 
 /** Reads and parses the skills that the limits allow. */
-export async function readSkills(blobs: BlobReader, policy: Policy, repositoryName: string): Promise<ReadSkills> {
+export async function readSkills(
+  blobs: BlobReader,
+  policy: Policy,
+  repositoryName: string,
+  usedTime: UsedTime = NO_TIME_USED,
+): Promise<ReadSkills> {
   const { files, dropped } = skillCandidates(policy)
   const { readable, unreadable, overBudget } = selectSkills(files)
   const diagnostics = [...unreadable]
@@ -49,8 +55,13 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
   const readings = new SkillReadings()
   let links = 0
   let at = 0
+  let late = 0
   for await (const { bytes } of blobs.read(oidsOf(readable), READABLE_FILE_BYTES)) {
     const file = readable[at++] as TreeFile
+    if (late > 0 || usedTime() > TIME_SHARES.parsedSkills) {
+      late++
+      continue
+    }
     const text = bytes === null ? null : readableText(bytes)
     if (text === null) {
       diagnostics.push(unreadableSkill(file, bytes === null ? why('missingBlob') : why('notText')))
@@ -62,7 +73,11 @@ export async function readSkills(blobs: BlobReader, policy: Policy, repositoryNa
     links += skill.links?.length ?? 0
     parsed.push(links > KEPT_LINKS ? { ...skill, links: null } : skill)
   }
-  return { parsed, readings, truncated: dropped > 0 || overBudget > 0, diagnostics }
+  if (late > 0) {
+    const message = say('index.limit_time:skills', { n: late, limit: INDEX_PROCESSOR_SECONDS })
+    diagnostics.push(limitDiagnostic('index.limit_time', message))
+  }
+  return { parsed, readings, truncated: dropped > 0 || overBudget > 0 || late > 0, diagnostics }
 }
 
 function readAnew(text: string): { reading: NewSkillReading; json: string | null } {

@@ -1,6 +1,6 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import { createDamageReports, type DamageReport } from '#core/damage-reports.ts'
-import { INDEX_WALL_SECONDS, INDEX_WALL_WITH_FETCH_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
+import { INDEX_PROCESSOR_SECONDS, INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
@@ -28,6 +28,7 @@ import { indexRepository } from './index-repository.ts'
 import type { Progress } from './progress.ts'
 import { readTree } from './read-tree.ts'
 import { INDEXED_BLOBS } from './select-blobs.ts'
+import { startUsedTime as startMeasuring, type UsedTime } from './used-time.ts'
 
 /** The part of a host that indexing uses. */
 export type ReadableHost = Pick<GitHost, 'segment' | 'isRemote' | 'open'>
@@ -47,13 +48,14 @@ export interface SnapshotDeps extends Partial<IndexThreads> {
   fallbacks?: Fallbacks
   /** Says when a repair ended. Default: the machine's. */
   clock?: Clock
-  /** Time limit. Default: the one of the host. For tests. */
-  wallSeconds?: number
+  /** Starts to measure the processor time of a job. Default: that of this process, up to `INDEX_PROCESSOR_SECONDS`. For tests. */
+  startUsedTime?: () => UsedTime
 }
 
 export interface BuildOptions {
   signal: AbortSignal
   onProgress?: (progress: Progress) => void
+  usedTime?: UsedTime
 }
 
 /**
@@ -63,7 +65,16 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
-  { blobs, states, hosts, fallbacks = NO_FALLBACKS, clock, wallSeconds, searchThreads = null, gzipThreads = null }: SnapshotDeps,
+  {
+    blobs,
+    states,
+    hosts,
+    fallbacks = NO_FALLBACKS,
+    clock,
+    startUsedTime = ofThisProcess,
+    searchThreads = null,
+    gzipThreads = null,
+  }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
@@ -84,13 +95,13 @@ export async function writeSnapshot(
   const host = hosts.find(candidate => candidate.segment === repository.host)
   if (!host) throw new IndexError('index.fetch_failed', `this deployment has no host ${repository.host}`)
 
-  const seconds = wallSeconds ?? (host.isRemote ? INDEX_WALL_WITH_FETCH_SECONDS : INDEX_WALL_SECONDS)
   const lastIndexed = states ? lastIndexedOf(states, repository, fallbacks) : null
   const last = damage === null ? ((await lastIndexed?.read()) ?? null) : null
-  const written = await withinSeconds(seconds, signal, limited => {
-    const options = { signal: limited, ...(onProgress ? { onProgress } : {}) }
+  const usedTime = startUsedTime()
+  const written = await withinLimits(usedTime, signal, limited => {
+    const options = { signal: limited, usedTime, ...(onProgress ? { onProgress } : {}) }
     return buildSnapshot(
-      { blobs, lastIndexed, host, seconds, isRepair: damage !== null, fallbacks, searchThreads, gzipThreads },
+      { blobs, lastIndexed, host, isRepair: damage !== null, fallbacks, searchThreads, gzipThreads },
       job,
       last,
       options,
@@ -112,29 +123,35 @@ async function isIntact(blobs: BlobStore, { repository, commit }: IndexJob, dama
   return damage.repairs === 0 && !(await isDamaged(blobs, repository, commit))
 }
 
+const ofThisProcess = () => startMeasuring(INDEX_PROCESSOR_SECONDS)
+
 /** @throws IndexError `index.timeout` by way of the signal that `work` receives */
-async function withinSeconds<Value>(
-  seconds: number,
+async function withinLimits<Value>(
+  usedTime: UsedTime,
   signal: AbortSignal,
   work: (limited: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const outOfTime = new AbortController()
-  const timeout = new IndexError('index.timeout', `more than ${seconds} seconds`)
-  const timer = setTimeout(() => outOfTime.abort(timeout), seconds * 1000)
+  const end = (limit: string) => outOfTime.abort(new IndexError('index.timeout', `more than ${limit}`))
+  const wall = setTimeout(() => end(`${INDEX_WALL_SECONDS} seconds`), INDEX_WALL_SECONDS * 1000)
+  const processor = setInterval(() => {
+    if (usedTime() > 1) end(`${INDEX_PROCESSOR_SECONDS} seconds of processor time`)
+  }, LOOK_MILLISECONDS)
   try {
     return await work(AbortSignal.any([signal, outOfTime.signal]))
   } finally {
-    clearTimeout(timer)
+    clearTimeout(wall)
+    clearInterval(processor)
   }
 }
+
+const LOOK_MILLISECONDS = 500
 
 export interface BuildDeps extends IndexThreads {
   blobs: BlobStore
   /** `null`: every snapshot is built from scratch. */
   lastIndexed: LastIndexedCommits | null
   host: ReadableHost
-  /** Wall time of all reading. */
-  seconds: number
   /** Objects of this snapshot may exist and be damaged. */
   isRepair: boolean
   fallbacks: Fallbacks
@@ -173,10 +190,10 @@ async function havePacks(blobs: BlobStore, repository: HostRepository, { header 
 
 /** @param base the commit to build on; `null`: from scratch */
 async function build(deps: BuildDeps, job: IndexJob, base: CommitSha | null, options: BuildOptions): Promise<WrittenSnapshot> {
-  const { blobs, lastIndexed, host, seconds, fallbacks } = deps
+  const { blobs, lastIndexed, host, fallbacks } = deps
   const { repository, commit } = job
   const earlier = base === null ? null : await openEarlierSnapshot(blobs, repository, base, fallbacks)
-  const reader = await host.open(repository, commit, { ...TREE_LIMITS, seconds }, selectUnheld(INDEXED_BLOBS, earlier))
+  const reader = await host.open(repository, commit, READ_LIMITS, selectUnheld(INDEXED_BLOBS, earlier))
   try {
     return await buildFrom(reader, earlier, deps, job, options)
   } catch (error) {
@@ -235,4 +252,4 @@ function textBytesOf(entries: readonly TreeEntry[]): number {
 }
 
 // `buildTree` skips each path that is too deep, so the reader limits only the number of entries.
-const TREE_LIMITS = { treeEntries: TREE_ENTRIES, treeDepthSegments: Number.MAX_SAFE_INTEGER }
+const READ_LIMITS = { treeEntries: TREE_ENTRIES, treeDepthSegments: Number.MAX_SAFE_INTEGER, seconds: INDEX_WALL_SECONDS }

@@ -1,5 +1,5 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
-import { DOCUMENTS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
+import { DOCUMENTS, INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
 import { baseNameOf, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
@@ -107,6 +107,25 @@ export function planContent(
         ...[...policy.manifests.values()].map(manifest => ownIssues(manifest, licenses.resolve(manifest.folder, null))),
       ]),
     ],
+  }
+}
+
+/** The plan without files for which the time of the job did not suffice, and without the skills whose `SKILL.md` is one of them. */
+export function withoutFiles(plan: Plan, leftOut: ReadonlySet<RepoPath>): Plan {
+  if (leftOut.size === 0) return plan
+  const isKept = ({ path }: TreeFile) => !leftOut.has(path)
+  const skills = plan.skills.filter(({ file }) => isKept(file))
+  for (const planned of skills) {
+    planned.nested = planned.nested.filter(({ file }) => isKept(file))
+    planned.supporting = planned.supporting.filter(isKept)
+  }
+  const values = { n: leftOut.size, skills: plan.skills.length - skills.length, limit: INDEX_PROCESSOR_SECONDS }
+  return {
+    ...plan,
+    skills,
+    files: plan.files.filter(({ file }) => isKept(file)),
+    truncated: true,
+    diagnostics: [...plan.diagnostics, limitDiagnostic('index.limit_time', say('index.limit_time:files', values))],
   }
 }
 

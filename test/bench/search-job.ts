@@ -4,7 +4,6 @@ import type { SearchInput } from '#indexer/search/input.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { openSource } from '#test/eval/items.ts'
-import { PATIENT_JOB } from '#test/support/patient.ts'
 import { type Cost, costOf, type Run, timed } from './cost.ts'
 import { commitFiles, gitFolderOf, otherWords } from './repositories.ts'
 import { isChosen } from './search-build.ts'
@@ -38,7 +37,7 @@ export async function job({ root, owner, name, store, itemsFile }: Subject): Pro
   let behind = 0
   const full = async () => {
     const blobs = await openDiskBlobStore(`${store}-job-${behind++}`)
-    const written = await writeSnapshot({ blobs, hosts: [host], ...PATIENT_JOB }, { repository, commit: next }, signal)
+    const written = await writeSnapshot({ blobs, hosts: [host] }, { repository, commit: next }, signal)
     bytes.full = written?.bytes ?? 0
     await blobs.close()
   }
@@ -47,7 +46,6 @@ export async function job({ root, owner, name, store, itemsFile }: Subject): Pro
       blobs: await openDiskBlobStore(`${store}-job-${behind++}`),
       states: createMemoryStateStore(),
       hosts: [host],
-      ...PATIENT_JOB,
     }
     await writeSnapshot(deps, { repository, commit }, signal)
     return deps

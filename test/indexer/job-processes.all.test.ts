@@ -64,8 +64,11 @@ async function openWorker({ states: wrap = states => states, leaseSeconds = LEAS
   }
 }
 
-test('a job that hangs without a turn for anything is ended from outside; the third time it fails for lack of time', async () => {
-  const { queue, log, metrics } = await openWorker({ settings: { wallSeconds: 1 } })
+test.each([
+  ['time', { wallSeconds: 1, processorSeconds: Number.POSITIVE_INFINITY }],
+  ['processor time', { wallSeconds: Number.POSITIVE_INFINITY, processorSeconds: 0.5 }],
+])('a job that hangs without a turn for anything is ended after too much %s; the third time it fails', async (_, kill) => {
+  const { queue, log, metrics } = await openWorker({ settings: { kill } })
   const hanging = await scene.jobOf('hangs')
   await queue.offer(hanging)
   await until(async () => (await queue.depth()) === 0)

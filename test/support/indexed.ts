@@ -4,12 +4,11 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { encodeHeader, type Location, type RowOf, SnapshotHeader, TABLES, type TableName } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
-import { type IndexThreads, writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
+import { type IndexThreads, type SnapshotDeps, writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from './answered.ts'
-import { PATIENT_JOB } from './patient.ts'
 import type { TestRepository } from './repository.ts'
 import { type ReadSection, readSection } from './search-section.ts'
 
@@ -28,22 +27,22 @@ export interface Indexed {
 }
 
 /**
- * Indexes a commit of a test repository into a store of its own. `change` alters what the host says of the repository. Without `threads`,
- * this thread does everything.
+ * Indexes a commit of a test repository into a store of its own. `change` alters what the host says of the repository; `beside` has the threads and
+ * the time of the job: without them, this thread does everything.
  */
 export async function index(
   repository: TestRepository,
   commit: CommitSha,
   root: string,
   change: Partial<HostRepository> = {},
-  threads: Partial<IndexThreads> = {},
+  beside: Partial<Pick<SnapshotDeps, keyof IndexThreads | 'startUsedTime'>> = {},
 ): Promise<Indexed> {
   const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
   const blobs = createMemoryBlobStore(systemClock)
   try {
     const described = answered(await host.repository(repository.owner, repository.name))
     const job = { repository: { ...described, ...change }, commit }
-    const written = await writeSnapshot({ blobs, hosts: [host], ...threads, ...PATIENT_JOB }, job, new AbortController().signal)
+    const written = await writeSnapshot({ blobs, hosts: [host], ...beside }, job, new AbortController().signal)
     if (written === null) throw new Error('nothing written')
     const packs = await Promise.all(
       written.header.packs.map(async pack => (await blobs.read(packKey(job.repository, pack.name)))?.bytes),

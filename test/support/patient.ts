@@ -11,9 +11,6 @@ export const PATIENT = {
   readPatience: { ...READ_PATIENCE, withinMs: 60_000 },
 } satisfies HostTimeouts
 
-/** For a job in the process of a test or bench, on a machine of any speed. */
-export const PATIENT_JOB = { wallSeconds: 600 }
-
 /** For the thread that renders texts of pages. */
 export const PATIENT_RENDERING = { limitMs: 60_000, patienceMs: 60_000 } satisfies RendererOptions
 

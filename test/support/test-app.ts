@@ -31,7 +31,7 @@ import { type Answer, checkAnswer } from './check-answer.ts'
 import { type FakeGitHub, startFakeGitHub } from './fake-github/server.ts'
 import type { App } from './fake-github/world.ts'
 import { openTestOAuth, openTestPeople } from './open-test-people.ts'
-import { PATIENT, PATIENT_JOB, PATIENT_TASK } from './patient.ts'
+import { PATIENT, PATIENT_TASK } from './patient.ts'
 import { createRepositories, type TestFile, type TestRepositories, type TestRepository } from './repository.ts'
 import { handClock } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
@@ -202,7 +202,7 @@ export async function testApp(
     return answer.json as AnswerOf<Name>
   }
 
-  const runner = createInProcessRunner({ blobs, states, hosts, clock, ...PATIENT_JOB })
+  const runner = createInProcessRunner({ blobs, states, hosts, clock })
   async function index(): Promise<number> {
     await Promise.all(working)
     for (let jobs = 0; ; jobs++) {

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { INDEX_PROCESSOR_SECONDS } from '#core/limits.ts'
+import { TIME_SHARES } from '#indexer/pipeline/used-time.ts'
+import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
+import { openLocalHost } from '#infra/local/host.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { systemClock } from '#infra/system/clock.ts'
+import { jobAt } from '#test/support/answered.ts'
+import { index } from '#test/support/indexed.ts'
+import { MIT, newRepository, repositories, skill, useRepositories } from './snapshot-scene.ts'
+
+useRepositories()
+
+const FILES = {
+  LICENSE: MIT,
+  'SKILLSET.md': '---\nname: Acme\n---\nBe kind.\n',
+  'a/notes.md': '# Notes\n',
+  'b/A.md': '# A\n',
+  'b/SKILL.md': skill('b', 'See [more](more.md) and [data](data.txt).\n', 'include: [shared.md]\n'),
+  'b/data.txt': 'Data.\n',
+  'b/more.md': '# More\n',
+  'b/shared.md': '# Shared\n',
+  'c/SKILL.md': skill('c'),
+  'd/notes.md': '# Notes\n',
+}
+/** Its two skills are parsed, then its files are read in the order of their paths. Each asks once how much time is used. */
+const [PARSED, BEGUN] = [2, 5]
+
+const LIMIT = `indexing takes at most ${INDEX_PROCESSOR_SECONDS} seconds of processor time`
+
+/** @param shareAt the share of the time that is used when it is asked for the n-th time */
+async function indexFor(shareAt: (asked: number) => number) {
+  const repository = await newRepository()
+  let asked = 0
+  const startUsedTime = () => () => shareAt(asked++)
+  const { header, rows, section } = await index(
+    repository,
+    await repository.commit(FILES),
+    repositories.root,
+    {},
+    { startUsedTime },
+  )
+  return { header, rows, section, messages: header.root.diagnostics.map(({ message }) => message) }
+}
+
+describe('a job that runs out of processor time', () => {
+  test('leaves nothing out until half of it is used', async () => {
+    const { header, rows } = await indexFor(asked => (asked < PARSED ? TIME_SHARES.parsedSkills : TIME_SHARES.files))
+    expect(header.truncated).toBe(false)
+    expect([...rows('documents').keys()]).toEqual(['a/notes.md', 'd/notes.md'])
+  })
+
+  test('leaves out files, and of each skill nothing that an agent must read; the index says how many', async () => {
+    const { header, rows, section, messages } = await indexFor(asked => (asked < PARSED ? 0 : 0.6))
+    expect(header.truncated).toBe(true)
+    expect(messages).toEqual([`6 files left out, 0 of them skills: ${LIMIT}`])
+    expect([...rows('skills').keys()]).toEqual(['b/SKILL.md', 'c/SKILL.md'])
+    expect([...rows('documents').keys()]).toEqual([])
+    expect(rows('contexts').get('b/SKILL.md')?.full).toMatchObject({
+      rules: [{ path: 'SKILLSET.md' }],
+      includes: [{ path: 'b/shared.md' }],
+    })
+    expect(rows('contexts').get('b/SKILL.md')?.full?.incomplete).toBe(false)
+    expect(rows('files').has('b/data.txt')).toBe(false)
+    expect(section?.items.map(({ path }) => path)).toEqual(['b/SKILL.md', 'b/shared.md', 'c/SKILL.md'])
+  })
+
+  test('offers no archive of a skill whose files are not all there', async () => {
+    const { rows } = await indexFor(asked => (asked < PARSED ? 0 : 0.6))
+    expect(rows('packages').get('b/SKILL.md')).toHaveProperty('refusal')
+    expect(rows('packages').get('c/SKILL.md')).toHaveProperty('archive')
+  })
+
+  test('leaves out skills after three quarters of it, and finishes the one that it had begun', async () => {
+    const { rows, messages } = await indexFor(asked => (asked < BEGUN ? 0 : 0.8))
+    expect([...rows('skills').keys()]).toEqual(['b/SKILL.md'])
+    expect(messages).toEqual([`4 files left out, 1 of them skills: ${LIMIT}`])
+  })
+
+  test('leaves out skills that were not parsed in time, and serves nothing whose license they may declare', async () => {
+    const { header, rows, messages } = await indexFor(asked => (asked === 0 || asked > PARSED ? 0 : 0.3))
+    expect(header.truncated).toBe(true)
+    expect([...rows('skills').keys()]).toEqual(['b/SKILL.md'])
+    expect(rows('files').get('c/SKILL.md')).toMatchObject({ refusal: 'file.not_served' })
+    expect(messages).toContain(`1 skills left out: ${LIMIT}`)
+  })
+
+  test('fails once all of it is used', async () => {
+    const repository = await newRepository()
+    await repository.commit(FILES)
+    const host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })
+    const looked = Promise.withResolvers<void>()
+    let isWritten = false
+    const startUsedTime = () => () => {
+      if (isWritten) looked.resolve()
+      return isWritten ? 2 : 0
+    }
+    const open: typeof host.open = async (...asked) => {
+      const reader = await host.open(...asked)
+      const confirm = async () => {
+        isWritten = true
+        await looked.promise
+      }
+      return Object.assign(reader, { confirm })
+    }
+    const hosts = [{ segment: host.segment, isRemote: host.isRemote, open }]
+    const job = await jobAt(host, repository.owner, repository.name)
+    const written = writeSnapshot(
+      { blobs: createMemoryBlobStore(systemClock), hosts, startUsedTime },
+      job,
+      new AbortController().signal,
+    )
+    await expect(written).rejects.toMatchObject({ code: 'index.timeout', message: expect.stringContaining('of processor time') })
+    await host.close()
+  })
+})
