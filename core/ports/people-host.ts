@@ -27,6 +27,9 @@ export interface PeopleHost {
    */
   repository(access: PersonAccess, owner: string, name: string): Promise<PersonAnswer<HostRepository>>
 
+  /** The same repository by `HostRepository.id`, under the name that it has now. */
+  repositoryById(access: PersonAccess, id: string): Promise<PersonAnswer<HostRepository>>
+
   /** The repositories that both the person and the app reach, within `INSTALLATION_BOUNDS`. */
   installations(access: PersonAccess): Promise<PersonAnswer<HostInstallations>>
 
