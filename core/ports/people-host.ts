@@ -36,8 +36,8 @@ export interface PeopleHost {
   /** Ends the credential at the host. Best effort: never rejects. */
   revoke(access: PersonAccess): Promise<void>
 
-  /** Ends the person's authorization of the app, with all its credentials. Best effort: never rejects. */
-  forget(access: PersonAccess): Promise<void>
+  /** Ends the person's authorization of the app, with all its credentials. `ok`: it is over, or was already. */
+  forget(access: PersonAccess): Promise<PersonAnswer<null>>
 }
 
 /** Installations and repositories that `installations` lists at most. */

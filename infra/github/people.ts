@@ -144,9 +144,9 @@ class AppPeople implements GitHubPeople {
     await this.#signIn.end('token', access)
   }
 
-  async forget(access: PersonAccess): Promise<void> {
+  async forget(access: PersonAccess): Promise<PersonAnswer<null>> {
     this.#drop(access)
-    await this.#signIn.end('grant', access)
+    return (await this.#signIn.end('grant', access)) ? { status: 'ok', value: null } : UNAVAILABLE
   }
 
   applyChange({ repositories, accounts, people }: HostChange): void {
