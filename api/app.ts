@@ -118,8 +118,8 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
   const segments = deps.hosts.map(host => host.segment)
-  app.decorate('loggedTargetOf', ({ originalUrl, is404 }: { originalUrl: string; is404: boolean }) =>
-    loggedTarget(originalUrl, { isRoute: !is404, hosts: segments, names: deps.names }),
+  app.decorate('loggedTargetOf', ({ originalUrl, is404, rawAddress = null }: Parameters<FastifyInstance['loggedTargetOf']>[0]) =>
+    loggedTarget(originalUrl, { isRoute: !is404, rawAddress, hosts: segments, names: deps.names }),
   )
   app.decorate('faults', createFaultLog(options.metrics ?? NO_METRICS))
   app.decorate('rawPrefixes', rawPrefixes)
@@ -189,7 +189,8 @@ function logAnswers(app: FastifyInstance): typeof logAnswer | null {
 /** Levels of a log that has a line for each answer. */
 const ANSWER_LEVELS: ReadonlySet<string> = new Set(['info', 'debug', 'trace'])
 
-type LoggedRequest = Pick<FastifyRequest, 'method' | 'originalUrl' | 'is404' | 'log' | 'server'>
+type LoggedRequest = Pick<FastifyRequest, 'method' | 'originalUrl' | 'is404' | 'log' | 'server'> &
+  Partial<Pick<FastifyRequest, 'rawAddress'>>
 
 function logAnswer(request: LoggedRequest, { statusCode, elapsedTime }: Pick<FastifyReply, 'statusCode' | 'elapsedTime'>): void {
   const { method, log, server } = request

@@ -5,7 +5,7 @@ import { answerError } from './error-handler.ts'
 /** A failure of a navigation, which a person sees as a page. */
 export interface Failure {
   status: number
-  /** `sign_in.failed`, `sign_in.unavailable`, or a code of `core/errors.ts`. */
+  /** `sign_in.failed`, `sign_in.unavailable`, `forget.pending`, or a code of `core/errors.ts`. */
   code: string
   message: string
   retryAfterSeconds: number | null

@@ -3,7 +3,7 @@ import type { LoggedNames } from '../people/logged-names.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     /** What the log has of the target of a request. */
-    readonly loggedTargetOf: (request: { originalUrl: string; is404: boolean }) => LoggedTarget
+    readonly loggedTargetOf: (request: { originalUrl: string; is404: boolean; rawAddress?: string | null }) => LoggedTarget
   }
 }
 
@@ -16,17 +16,25 @@ export interface LoggedTarget {
 
 /**
  * The path of a request, without its query, which may hold what a person searches for. An address is in clear only if its repository was answered
- * as public; of a path that no route has, only the beginning is.
+ * as public; of a path that no route has, and of an address without a host of this deployment, only the beginning is.
  *
+ * @param rawAddress see `FastifyRequest.rawAddress`
  * @param hosts host segments of this deployment
  */
 export function loggedTarget(
   target: string,
-  { isRoute, hosts, names }: { isRoute: boolean; hosts: readonly string[]; names: LoggedNames },
+  {
+    isRoute,
+    rawAddress,
+    hosts,
+    names,
+  }: { isRoute: boolean; rawAddress: string | null; hosts: readonly string[]; names: LoggedNames },
 ): LoggedTarget {
   const path = target.split('?', 1)[0] ?? ''
   const segments = path.split('/')
   const at = segments.findIndex((segment, index) => index > 0 && hosts.includes(decode(segment)))
+  // A slip in the host segment: what follows may be the name of a private repository.
+  if (at < 0 && rawAddress) return { path: path.endsWith(rawAddress) ? `${path.slice(0, -rawAddress.length)}…` : '/…' }
   const [host = '', owner = '', rawRepository = ''] = at < 0 ? [] : segments.slice(at)
   if (owner === '' || rawRepository === '') return { path: isRoute || segments.length <= 2 ? path : `/${segments[1]}/…` }
   const repository = decode(rawRepository.split('@', 1)[0] ?? '')

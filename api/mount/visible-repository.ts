@@ -17,7 +17,7 @@ type Answer = HostAnswer<HostRepository>
  * For a person, a name that is not known to be public is not looked up anonymously first: a faster, cached answer would tell others that the
  * name was asked for.
  *
- * @throws ServiceError `auth.required` for a token of another repository, whatever it asks for, and as `People.see`
+ * @throws ServiceError `auth.required` for a token of another repository, and as `People.see`
  */
 export async function findVisible(deps: Looking, viewer: Viewer, host: GitHost, name: RepositoryName): Promise<Answer> {
   switch (viewer.kind) {
@@ -39,13 +39,18 @@ async function findForPerson(deps: Looking, viewer: PersonViewer, host: GitHost,
   return await see(deps, viewer, host, name)
 }
 
+/** A name that is not that of the token's repository is refused before anything is asked about it: the time would tell which names its person sees. */
 async function findForToken(deps: Looking, viewer: TokenViewer, host: GitHost, name: RepositoryName): Promise<Answer> {
   const { repository } = viewer
   if (repository.host !== host.segment) throw new ServiceError('auth.required')
-  const found = host.segment === PEOPLE_HOST ? await findForGrant(deps, viewer, host, name) : await findLocal(viewer, host, name)
-  // Under the name of the token, under the one that the repository has by now, or a former one.
-  if (found.status !== 'missing' || isNamed(name, repository)) return found
-  throw new ServiceError('auth.required')
+  const isOfPeople = host.segment === PEOPLE_HOST
+  if (!isNamed(name, repository)) {
+    const own = isOfPeople && deps.people !== null ? await deps.people.seeOwn(viewer) : MISSING
+    if (own.status !== 'ok' && own.status !== 'missing') return own
+    // Under the name that the repository has by now.
+    if (own.status === 'missing' || !isNamed(name, own.value)) throw new ServiceError('auth.required')
+  }
+  return isOfPeople ? await findForGrant(deps, viewer, host, name) : await findLocal(viewer, host, name)
 }
 
 async function findForGrant(deps: Looking, viewer: TokenViewer, host: GitHost, name: RepositoryName): Promise<Answer> {
@@ -79,6 +84,6 @@ async function look(viewer: Viewer, host: GitHost, name: RepositoryName): Promis
 }
 
 /** Names of GitHub ignore case. */
-function isNamed(name: RepositoryName, { owner, name: repository }: TokenViewer['repository']): boolean {
+function isNamed(name: RepositoryName, { owner, name: repository }: Pick<HostRepository, 'owner' | 'name'>): boolean {
   return `${name.owner}/${name.repository}`.toLowerCase() === `${owner}/${repository}`.toLowerCase()
 }

@@ -8,12 +8,17 @@ import {
 } from './authorization-request.ts'
 import { OAUTH_LIFETIMES } from './lifetimes.ts'
 import type { OAuthDeps } from './oauth.ts'
-import { isRegistered, parseRedirectUri, withParameters } from './redirect-uri.ts'
+import { isRegistered, parseRedirectUri, type RedirectUri, withParameters } from './redirect-uri.ts'
 
 /** What a browser is answered that an app has sent to ask for an approval. */
 export type Authorization =
-  /** To the page on which the person decides, or back to the app with an error. */
+  /** To the page on which the person decides. */
   | { status: 'redirect'; location: string }
+  /**
+   * The app gets an error at `location`, if the person follows the link there. The browser is not sent by itself: everybody can register a client,
+   * and would have a redirect from this origin to a site that nobody here approved (RFC 9700, 4.11.2).
+   */
+  | { status: 'returnable'; location: string; to: Pick<RedirectUri, 'kind' | 'host'>; reason: string }
   /** The redirect URI is not proven to be the client's, so the browser is not sent there. */
   | { status: 'refused'; reason: 'unknown_client' | 'unknown_redirect' | 'repeated_parameter' }
   /** What the client says of itself cannot be read now. */
@@ -41,7 +46,7 @@ export async function authorize(deps: OAuthDeps, query: Query, requester: string
   } catch (error) {
     if (!(error instanceof RefusedRequest)) throw error
     const location = refusalLocation(deps, { redirectUri, state: stateOf(query) }, error)
-    return { status: 'redirect', location }
+    return { status: 'returnable', location, to: redirect, reason: error.message }
   }
 }
 

@@ -29,6 +29,7 @@ export async function describeRequest(
       name: client.name,
       uri: client.uri,
       redirectHost: redirect?.host ?? '',
+      redirectKind: redirect?.kind ?? 'web',
       loopback: redirect?.kind === 'loopback',
     },
     address,

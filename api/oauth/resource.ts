@@ -21,9 +21,11 @@ export interface GrantedRepository {
  */
 export function repositoryOfResource(text: string, baseUrl: string, hosts: readonly string[]): GrantedRepository | null {
   if (/[\s\\?#]|\p{Cc}/u.test(text) || !URL.canParse(text)) return null
-  const { origin, pathname, username, password } = new URL(text)
-  if (origin !== new URL(baseUrl).origin || username !== '' || password !== '' || !pathname.startsWith(MCP)) return null
-  const address = parsedAddress(pathname.slice(MCP.length), hosts)
+  const { origin, username, password } = new URL(text)
+  // As it was sent: `new URL` resolves segments such as `..`, so that the text would name another repository than the one that it leads to.
+  const path = text.slice(text.indexOf('/', text.indexOf('://') + '://'.length))
+  if (origin !== new URL(baseUrl).origin || username !== '' || password !== '' || !path.startsWith(MCP)) return null
+  const address = parsedAddress(path.slice(MCP.length), hosts)
   return address && { host: address.host, owner: address.owner, name: address.repository }
 }
 

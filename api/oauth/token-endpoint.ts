@@ -169,17 +169,24 @@ function answerRefresh(deps: OAuthDeps, { record, turn, presented, minted, origi
 
 const NOT_VALID = 'the refresh token is not valid or has expired'
 
-/** `POST /oauth/revoke`: ends the family of a token. Whoever holds a token may end it, so that nothing else is asked. @throws RefusedToken */
+/**
+ * `POST /oauth/revoke`: ends the family of a token. It may be sent without a client, since whoever finds a token shall be able to end it.
+ *
+ * @throws RefusedToken for a token of another client than the one that is named (RFC 7009, 2.1)
+ */
 export async function revokeToken(deps: OAuthDeps, form: Form, origin: RequestOrigin | null): Promise<void> {
   const presented = required(form, 'token')
   const token = parseToken(presented)
   if (token?.kind !== 'access' && token?.kind !== 'refresh') return
+  const clientId = form.get('client_id')
   const hashed = hashToken(presented)
   let wasHeld = false
   const record = await deps.records.grants.update([token.person, token.grant], before => {
     const isHeld = before?.families.some(family => family.fid === token.family && holdsToken(family, hashed)) ?? false
     // Kept over attempts: a write that was done although the store said that it failed is met again here.
     wasHeld ||= isHeld
+    if (isHeld && clientId !== undefined && hashOfClient(clientId) !== before?.client.h)
+      throw new RefusedToken('invalid_grant', 'the token is that of another client')
     return before !== null && isHeld ? withoutFamily(before, token.family, deps.clock.now()) : before
   })
   // It may have been held only at an attempt whose write was lost, to one that used the token up.

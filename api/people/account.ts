@@ -1,11 +1,12 @@
 import { parseAddress } from '#core/address.ts'
 import type { CreatedToken, Me, MyRepositories, MyTokens, TokenRequest } from '#core/contract/people.ts'
 import { ServiceError } from '#core/errors.ts'
-import { GRANTS_PER_PERSON, TOKENS_PER_PERSON } from '#core/limits.ts'
+import { TOKENS_PER_PERSON } from '#core/limits.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { HostInstallation, PeopleHost, PersonAnswer } from '#core/ports/people-host.ts'
 import { createAgentToken, deleteAgentToken, livingTokens, tokenItem } from './agent-tokens.ts'
 import type { RequestOrigin } from './audit.ts'
+import { forget } from './forget.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
 import type { PersonRecord } from './records.ts'
@@ -50,7 +51,8 @@ export interface Account {
   sessions(acting: Acting): Promise<SessionItem[]>
   /** Does nothing for one that has ended. */
   endSession(acting: Acting, id: string): Promise<void>
-  signOut(acting: Acting, what: SignOut): Promise<void>
+  /** @returns `pending`: everything is deleted here, and the host could not be asked to end its part; it is asked again once a day */
+  signOut(acting: Acting, what: SignOut): Promise<'done' | 'pending'>
 }
 
 export interface AccountOptions {
@@ -124,14 +126,15 @@ export function createAccount(options: AccountOptions): Account {
     async signOut({ viewer, origin }, what) {
       const person = viewer.key
       if (what === 'everything') {
-        await forget(options, person)
-        audit.note('forget', { origin, person })
-        return
+        const end = await forget(options, person)
+        audit.note('forget', { origin, person, ...(end === 'pending' ? { reason: 'the host could not be asked' } : {}) })
+        return end
       }
       if (what === 'session') await endSession(foundation, person, viewer.sessionId)
       else await records.people.update([person], record => record && { ...record, sessions: [] })
       await releaseCredential(options, person)
       audit.note('signout', { origin, person, id: viewer.sessionId, reason: what })
+      return 'done'
     },
   }
 }
@@ -189,24 +192,4 @@ function installationItem({ account, manageUrl, selection, repositories, truncat
     return { address: `/${host}/${owner}/${name}`, owner, name, description, visibility }
   })
   return { account, manageUrl, selection, repositories: items, truncated }
-}
-
-/** Deletes all data of the person, and ends their authorization of the App at the host. */
-async function forget({ foundation, host, credentials }: AccountOptions, person: Locator): Promise<void> {
-  const { records } = foundation
-  await credentials.ask(person, async access => {
-    await host.forget(access)
-    return { status: 'ok', value: null }
-  })
-  const removeGrants = async () => {
-    for (;;) {
-      const grants = await records.grantsOf(person, GRANTS_PER_PERSON)
-      if (grants.length === 0) break
-      for (const grant of grants) await records.grants.remove(person, grant.id)
-    }
-  }
-  await removeGrants()
-  await records.people.remove(person)
-  // A code that was redeemed meanwhile made a grant, which saw the record; nothing later does.
-  await removeGrants()
 }

@@ -1,5 +1,6 @@
 import { mapFew } from '#core/concurrency/map-few.ts'
 import { livingTokens } from './agent-tokens.ts'
+import { type ForgetOptions, forgetAtHost } from './forget.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
 import { hasLivingGrant } from './living-grants.ts'
@@ -13,13 +14,14 @@ const PAGE = 200
 const DAY_MS = 86_400_000
 
 export interface KeepAliveOptions extends ReleaseOptions {
-  foundation: Pick<Foundation, 'records' | 'clock' | 'fallbacks'>
+  foundation: Pick<Foundation, 'records' | 'clock' | 'random' | 'fallbacks'>
+  host: ReleaseOptions['host'] & ForgetOptions['host']
   credentials: HostCredentials
 }
 
 /**
  * Looks at everybody once: refreshes the credential of those in whose name a token or a grant acts, and gives back that of those whose sessions,
- * tokens and grants have all run out. Where the host refuses, the person is signed out, and their tokens answer 401 until they sign in again.
+ * tokens and grants have all run out. Asks the host again to end the authorization of those who had everything deleted. Where the host refuses, the person is signed out, and their tokens answer 401 until they sign in again.
  * Never rejects: what fails is tried again in the next round.
  */
 export async function keepSignInsAlive(options: KeepAliveOptions): Promise<void> {
@@ -43,6 +45,7 @@ async function keepAlive(options: KeepAliveOptions, person: Locator): Promise<vo
   try {
     const record = await records.people.read(person)
     const now = clock.now()
+    if (record?.forgottenAt !== undefined) return await forgetAtHost(options, record)
     if (!record?.cred) return
     const isSignedIn = livingSessions(record.sessions, now).length > 0
     const isOld = now.getTime() - Date.parse(record.cred.at) >= REFRESHED_AFTER_DAYS * DAY_MS

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ServiceError } from '#core/errors.ts'
-import type { GitHost } from '#core/ports/git-host.ts'
-import type { PeopleHost } from '#core/ports/people-host.ts'
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import type { PeopleHost, PersonAccess, PersonAnswer } from '#core/ports/people-host.ts'
 import { type AccountOptions, createAccount } from './account.ts'
 import { livingTokens } from './agent-tokens.ts'
 import { cookiesOf } from './cookies.ts'
@@ -141,19 +141,28 @@ function repositoryOf({ address, repoId }: { address: string; repoId: string }):
   return host === undefined || owner === undefined || name === undefined ? null : { host, owner, name, id: repoId }
 }
 
-function seeing(lookup: Lookup, credentials: HostCredentials | null, host: PeopleHost | null): Pick<People, 'see' | 'seeAs'> {
+function seeing(
+  lookup: Lookup,
+  credentials: HostCredentials | null,
+  host: PeopleHost | null,
+): Pick<People, 'see' | 'seeOwn' | 'seeAs'> {
+  type Looked = Promise<PersonAnswer<HostRepository>>
+
+  async function seeFor(viewer: KeyedViewer, look: (host: PeopleHost, access: PersonAccess) => Looked) {
+    if (credentials === null || host === null) return MISSING
+    const record = await lookup.recordOf(viewer)
+    const answer = await credentials.ask(viewer.key, access => look(host, access), record)
+    if (answer.status === 'signed_out') {
+      if (viewer.kind === 'token') throw new ServiceError('auth.required')
+      return MISSING
+    }
+    const isOther = viewer.kind === 'token' && answer.status === 'ok' && answer.value.id !== viewer.repository.id
+    return isOther ? MISSING : answer
+  }
+
   return {
-    async see(viewer, owner, name) {
-      if (credentials === null || host === null) return MISSING
-      const record = await lookup.recordOf(viewer)
-      const answer = await credentials.ask(viewer.key, access => host.repository(access, owner, name), record)
-      if (answer.status === 'signed_out') {
-        if (viewer.kind === 'token') throw new ServiceError('auth.required')
-        return MISSING
-      }
-      const isOther = viewer.kind === 'token' && answer.status === 'ok' && answer.value.id !== viewer.repository.id
-      return isOther ? MISSING : answer
-    },
+    see: (viewer, owner, name) => seeFor(viewer, (host, access) => host.repository(access, owner, name)),
+    seeOwn: viewer => seeFor(viewer, (host, access) => host.repositoryById(access, viewer.repository.id)),
     async seeAs(person, owner, name) {
       if (credentials === null || host === null) return MISSING
       return await credentials.ask(person, access => host.repository(access, owner, name))

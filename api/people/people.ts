@@ -4,7 +4,7 @@ import type { PersonAnswer } from '#core/ports/people-host.ts'
 import type { Account } from './account.ts'
 import type { Foundation } from './foundation.ts'
 import type { SignIn } from './sign-in.ts'
-import type { KeyedViewer, Viewer } from './viewer.ts'
+import type { KeyedViewer, TokenViewer, Viewer } from './viewer.ts'
 
 /** Segment of the host whose accounts people sign in with. Only its repositories are looked up for a person. */
 export const PEOPLE_HOST = 'gh'
@@ -39,6 +39,11 @@ export interface People {
    * @throws ServiceError `auth.required` for a token whose person the host has signed out, `auth.unavailable` when the records cannot be read
    */
   see(viewer: KeyedViewer, owner: string, name: string): Promise<HostAnswer<HostRepository>>
+
+  /**
+   * The repository of a token, as `see` answers it, under the name that it has now. The question is the same whatever name the token is used for.
+   */
+  seeOwn(viewer: TokenViewer): Promise<HostAnswer<HostRepository>>
 
   /** As `see`, but answers `signed_out`: for a person who decides whether an app may read. @param person names their record */
   seeAs(person: string, owner: string, name: string): Promise<PersonAnswer<HostRepository>>

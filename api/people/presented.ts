@@ -1,9 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The token of `Authorization: Bearer`; empty where the header names none. `null` without such a header: other schemes are for proxies. */
-export function bearerOf({ authorization }: IncomingHttpHeaders): string | null {
-  const [scheme = '', token = ''] = (authorization ?? '').split(/ +/, 2)
-  return scheme.toLowerCase() === 'bearer' ? token : null
+/**
+ * The token of `Authorization: Bearer`; empty where the header names none. All that follows counts, so that of two tokens none is valid. `null`
+ * without such a header: other schemes are for proxies.
+ */
+export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | null {
+  const found = /^bearer(?: +(.*))?$/i.exec(authorization)
+  return found && (found[1] ?? '')
 }
 
 /** The value of a cookie; `null` when there is none. Also `null` when there are several: another site of the same domain may have set one of them. */

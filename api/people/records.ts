@@ -69,6 +69,8 @@ export const PersonRecord = z.object({
   cred: StoredCredential.nullable(),
   /** The attempt that last ended the sign-in for the host. It recognises itself by this, whatever the store said of its write. */
   endedBy: z.string().optional(),
+  /** When the person had everything deleted while the host could not be asked: of the record only what ends their authorization there is left. */
+  forgottenAt: Instant.optional(),
   /** Newest first. */
   sessions: z.array(Session),
   /** Newest first. */
@@ -147,6 +149,8 @@ export interface RecordsOf<Value> {
    */
   update(ids: readonly Locator[], change: (record: Value | null) => Value | null): Promise<Value | null>
   remove(...ids: Locator[]): Promise<void>
+  /** Removes a record if it still is as `isIt` says. What stands in its place until then is removed by the sweep. */
+  removeIf(ids: readonly Locator[], isIt: (record: Value) => boolean): Promise<void>
 }
 
 export function openRecords(states: StateStore): Records {
@@ -226,6 +230,9 @@ function recordsOf<Schema extends z.ZodType<JsonRecord>>(
   return {
     read: async (...ids) => (await read(keyOf(ids))).record,
     update: (ids, change) => inTurn(keyOf(ids), () => update(keyOf(ids), change)),
+    removeIf: async (ids, isIt) => {
+      await inTurn(keyOf(ids), () => update(keyOf(ids), record => (record && isIt(record) ? REMOVED : record)))
+    },
     remove: (...ids) =>
       inTurn(keyOf(ids), async () => {
         await update(keyOf(ids), record => record && REMOVED)

@@ -131,7 +131,7 @@ async function keepSignIn(
     return {
       v: 1,
       uk: person,
-      since: record?.since ?? since,
+      since: record && record.forgottenAt === undefined ? record.since : since,
       host: { kind: 'gh', id, login, name, avatar, seenAt: now.toISOString() },
       cred,
       sessions: withSession(others, session, now),

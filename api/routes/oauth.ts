@@ -186,8 +186,17 @@ function sendAuthorization(reply: FastifyReply, authorization: Authorization): F
       return sendPage(reply, 503, 'The metadata of the app cannot be read now. Go back to the app, and try again later.')
     case 'refused':
       return sendPage(reply, 400, REFUSALS[authorization.reason])
+    case 'returnable':
+      return sendPage(reply, 400, `The app sent a request that is not valid: ${authorization.reason}.`, authorization)
   }
 }
+
+/** What the link back to an app says: nobody here approved the place to which it leads. */
+const RETURNS = {
+  web: (host: string) => `Go back to ${host}`,
+  loopback: (host: string) => `Go back to the app on this computer (${host})`,
+  application: (scheme: string) => `Open the application of links that begin with ${scheme}:`,
+} as const
 
 /** These texts repeat nothing of the request, which an attacker may have written. */
 const REFUSALS = {
@@ -197,12 +206,20 @@ const REFUSALS = {
   repeated_parameter: 'The link of the app is malformed. Go back to the app, and connect it anew.',
 } as const
 
-function sendPage(reply: FastifyReply, status: number, sentence: string): FastifyReply {
+type Returnable = Extract<Authorization, { status: 'returnable' }>
+
+function sendPage(reply: FastifyReply, status: number, sentence: string, back?: Returnable): FastifyReply {
   const title = 'The app cannot be connected'
+  const link =
+    back && `<a rel="noreferrer" href="${escapeHtml(back.location)}">${escapeHtml(RETURNS[back.to.kind](back.to.host))}</a>`
   return reply
     .code(status)
     .type('text/html; charset=utf-8')
     .send(
-      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${sentence}</p></html>\n`,
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${escapeHtml(sentence)}</p>${link ? `<p>${link}</p>` : ''}</html>\n`,
     )
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }

@@ -61,11 +61,15 @@ function registerRoutes(app: FastifyInstance, people: People, origin: string): v
     handler: async (request, reply) => {
       const what = parseSignOut(request)
       const { viewer } = request
-      if (viewer.kind === 'person') await account.signOut({ viewer, origin: originOf(request) }, what)
+      const end = viewer.kind === 'person' ? await account.signOut({ viewer, origin: originOf(request) }, what) : 'done'
       // A session that has ended already needs no sign-out. Ending all sessions, or deleting all data, needs a person who is signed in.
-      else if (what !== 'session') throw new ServiceError('auth.required')
+      if (viewer.kind !== 'person' && what !== 'session') throw new ServiceError('auth.required')
       // Not "cookies": it would clear those of the whole domain.
       reply.headers({ 'set-cookie': session.clear(), 'clear-site-data': '"cache", "storage"' })
+      if (end === 'pending') {
+        await answerFailure(request, reply, PENDING)
+        return reply
+      }
       const { lang = '' } = (request.body ?? {}) as FormFields
       return reply.redirect(/^[a-z]{2}$/.test(lang) ? `/?lang=${lang}` : '/', 303)
     },
@@ -82,6 +86,13 @@ function parseSignOut({ body }: Pick<FastifyRequest, 'body'>): SignOut {
   throw new ServiceError('request.invalid', { message: `field what must be one of ${SIGN_OUTS.join(', ')}` })
 }
 
+/** Everything is deleted, so that it is no failure, but the person should know what is left to be done. */
+const PENDING = {
+  status: 202,
+  code: 'forget.pending',
+  message: 'everything is deleted here; the git host could not be asked to end its part, and is asked again once a day',
+  retryAfterSeconds: null,
+} as const
 const FAILED = {
   status: 400,
   code: 'sign_in.failed',

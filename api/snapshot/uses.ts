@@ -7,7 +7,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
-import { hiddenKey, readMarkKey, seenRefKey } from '#core/snapshot/store-keys.ts'
+import { hiddenKey, keptPrefix, readMarkKey, seenRefKey } from '#core/snapshot/store-keys.ts'
 import type { RepositoryName } from '../operator/repository-rule.ts'
 import { createNoteQueue, type NoteQueue } from './note-queue.ts'
 
@@ -22,6 +22,8 @@ export interface Uses {
   missing(name: RepositoryName): void
   /** The host no longer shows this repository to the public. */
   hidden(repositoryId: string): void
+  /** The host deleted the repository, or no longer lets this deployment read it where it is private. Public ones are found hidden by visits. */
+  gone(repositoryId: string): void
   /** Resolves when all facts are written. */
   written(): Promise<void>
   /** Drops the facts that wait, and resolves when the current write ends. */
@@ -86,6 +88,7 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS,
     },
 
     hidden: hidden.hide,
+    gone: hidden.hidePrivate,
     written: notes.drained,
     close: notes.close,
   }
@@ -116,6 +119,8 @@ function noteRef(
 /** Notes since when repositories are hidden. */
 interface HiddenNotes {
   hide(repositoryId: string): void
+  /** Marks what is stored of it as a private repository, if anything is. A later visit voids the mark. */
+  hidePrivate(repositoryId: string): void
   /** Removes the note of a repository that this process hid. */
   unhide(repositoryId: string): void
 }
@@ -130,6 +135,15 @@ function createHiddenNotes(notes: NoteQueue, states: StateStore, clock: Clock): 
       notes.add(`hidden ${id}`, 'hidden', async () => {
         // Does not replace an existing note: the first one has the right date.
         await states.create(keyOf(id), { since } satisfies HiddenRepository)
+      })
+    },
+
+    hidePrivate(id) {
+      const since = clock.now().toISOString()
+      const repository = { id, visibility: 'private' } as const
+      notes.add(`hidden private ${id}`, since, async () => {
+        const used = await states.list(keptPrefix(repository), { limit: 1 })
+        if (used.length > 0) await states.create(hiddenKey(repository), { since } satisfies HiddenRepository)
       })
     },
 

@@ -17,6 +17,10 @@ export const OAuthRequest = z
         redirectHost: z
           .string()
           .meta({ description: 'Host of the web address to which the browser goes next, or the scheme of an application.' }),
+        redirectKind: z.enum(['web', 'loopback', 'application']).meta({
+          description:
+            'A page on the web, an app on the computer of the person, or the link of an application that is installed there.',
+        }),
         loopback: z.boolean().meta({ description: "The client is an app on the person's own computer." }),
       })
       .meta({ description: 'The app. Name and URI are its own words: nobody checked them.' }),

@@ -125,8 +125,11 @@ export type HookAnswer =
   | { status: 'malformed' }
   /** The message is a duplicate, or of no interest. */
   | { status: 'ignored' }
-  /** `commits`: the new commits of refs that this process has resolved. */
-  | { status: 'heard'; commits: readonly PushedCommit[] }
+  /**
+   * `commits`: the new commits of refs that this process has resolved. `gone`: ids of repositories that were deleted, or that this deployment may
+   * no longer read where they are private.
+   */
+  | { status: 'heard'; commits: readonly PushedCommit[]; gone: readonly string[] }
 
 export interface PushedCommit {
   repository: HostRepository

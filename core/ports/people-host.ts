@@ -27,14 +27,17 @@ export interface PeopleHost {
    */
   repository(access: PersonAccess, owner: string, name: string): Promise<PersonAnswer<HostRepository>>
 
+  /** The same repository by `HostRepository.id`, under the name that it has now. */
+  repositoryById(access: PersonAccess, id: string): Promise<PersonAnswer<HostRepository>>
+
   /** The repositories that both the person and the app reach, within `INSTALLATION_BOUNDS`. */
   installations(access: PersonAccess): Promise<PersonAnswer<HostInstallations>>
 
   /** Ends the credential at the host. Best effort: never rejects. */
   revoke(access: PersonAccess): Promise<void>
 
-  /** Ends the person's authorization of the app, with all its credentials. Best effort: never rejects. */
-  forget(access: PersonAccess): Promise<void>
+  /** Ends the person's authorization of the app, with all its credentials. `ok`: it is over, or was already. */
+  forget(access: PersonAccess): Promise<PersonAnswer<null>>
 }
 
 /** Installations and repositories that `installations` lists at most. */

@@ -94,6 +94,11 @@ export function seenRefKey(repository: KeyedRepository, digest: string): string 
   return `ctl/kept/${classedPrefix(repository)}/ref/${digest}`
 }
 
+/** Prefix of the entries by which a sweep decides about a repository. */
+export function keptPrefix(repository: KeyedRepository): string {
+  return `${REPOSITORY_PREFIXES.kept}${classedPrefix(repository)}/`
+}
+
 /** Entry of a repository that the host hides. */
 export function hiddenKey(repository: KeyedRepository): string {
   return keysAt(classedPrefix(repository)).hidden

@@ -54,6 +54,8 @@ const CLIENTS = 2_000
 const MISSING = { status: 'missing' } as const
 const SIGNED_OUT = { status: 'signed_out' } as const
 
+type LookQuestion = Omit<Question, 'options'>
+
 interface Seen {
   repository: HostRepository
   etag: string | null
@@ -111,11 +113,21 @@ class AppPeople implements GitHubPeople {
 
   async repository(access: PersonAccess, owner: string, name: string): Promise<PersonAnswer<HostRepository>> {
     if (!HOST_NAMES.gh.owner.test(owner) || !HOST_NAMES.gh.repository.test(name)) return MISSING
-    const key = `${credentialKey(access)} ${owner}/${name}`.toLowerCase()
+    const question = { url: '/repos/{owner}/{repo}', parameters: { owner, repo: name } }
+    return await this.#find(access, `${owner}/${name}`, question)
+  }
+
+  async repositoryById(access: PersonAccess, id: string): Promise<PersonAnswer<HostRepository>> {
+    return await this.#find(access, id, { url: '/repositories/{id}', parameters: { id: id.slice('gh-'.length) } })
+  }
+
+  /** @param subject the name or the id of the repository that the question asks for */
+  async #find(access: PersonAccess, subject: string, question: LookQuestion): Promise<PersonAnswer<HostRepository>> {
+    const key = `${credentialKey(access)} ${subject}`.toLowerCase()
     // While the host cannot be asked, private repositories are not shown: the person may have lost access since the last answer.
     const times = { freshSeconds: SEEN_SECONDS, staleSeconds: SEEN_SECONDS }
     try {
-      const answer = await this.#seen.get(key, times, known => this.#look(access, owner, name, known))
+      const answer = await this.#seen.get(key, times, known => this.#look(access, question, known))
       return answer.status === 'ok' ? { status: 'ok', value: answer.value.repository } : answer
     } catch (error) {
       if (error instanceof SignedOut) return SIGNED_OUT
@@ -132,9 +144,9 @@ class AppPeople implements GitHubPeople {
     await this.#signIn.end('token', access)
   }
 
-  async forget(access: PersonAccess): Promise<void> {
+  async forget(access: PersonAccess): Promise<PersonAnswer<null>> {
     this.#drop(access)
-    await this.#signIn.end('grant', access)
+    return (await this.#signIn.end('grant', access)) ? { status: 'ok', value: null } : UNAVAILABLE
   }
 
   applyChange({ repositories, accounts, people }: HostChange): void {
@@ -145,7 +157,7 @@ class AppPeople implements GitHubPeople {
     const logins = new Set(accounts.map(login => login.toLowerCase()))
     this.#seen.dropWhere((key, answer) => {
       const name = key.slice(key.lastIndexOf(' ') + 1)
-      const isNamed = names.has(name) || logins.has(name.slice(0, name.indexOf('/')))
+      const isNamed = names.has(name) || ids.has(name) || logins.has(name.slice(0, name.indexOf('/')))
       return isNamed || (answer?.status === 'ok' && isOf(answer.value.repository, ids, logins))
     })
   }
@@ -154,9 +166,9 @@ class AppPeople implements GitHubPeople {
     this.#seen.dropWhere(() => true)
   }
 
-  async #look(access: PersonAccess, owner: string, name: string, known: Seen | null): Promise<CachedAnswer<Seen> | Trouble> {
+  async #look(access: PersonAccess, question: LookQuestion, known: Seen | null): Promise<CachedAnswer<Seen> | Trouble> {
     const options = known?.etag ? { etag: known.etag } : {}
-    const answer = await this.#ask(access, { url: '/repos/{owner}/{repo}', parameters: { owner, repo: name } }, options)
+    const answer = await this.#ask(access, question, options)
     if (answer.status === 'unchanged') return known === null ? UNAVAILABLE : { status: 'ok', value: known }
     if (answer.status === 'missing') return MISSING
     // Thrown, since it is an answer about the person, which is not kept with those about the repository.
@@ -172,7 +184,7 @@ class AppPeople implements GitHubPeople {
   /** Asks with the credential of the person alone: a refusal is never asked again without it. */
   async #ask(
     access: PersonAccess,
-    question: Omit<Question, 'options'>,
+    question: LookQuestion,
     options: AskOptions = {},
   ): Promise<ApiAnswer | { status: 'missing' } | { status: 'signed_out' }> {
     // The quota is the person's own, so no part of it is reserved for others.

@@ -27,8 +27,8 @@ export interface SignIn {
   url(request: { state: string; challenge: string; redirectUri: string }): string
   /** Exchanges a code or a refresh token. Asked once: both end with their use. @param grant fields of the form */
   credential(grant: Readonly<Record<string, string>>): Promise<CredentialAnswer>
-  /** Ends one token, or everything that the person granted to the App. Never rejects. */
-  end(what: 'token' | 'grant', access: PersonAccess): Promise<void>
+  /** Ends one token, or everything that the person granted to the App. @returns whether the host said that it is over. Never rejects. */
+  end(what: 'token' | 'grant', access: PersonAccess): Promise<boolean>
 }
 
 /** An answer is some hundred bytes. */
@@ -51,6 +51,9 @@ const MISTAKES: ReadonlySet<string> = new Set([
   'unauthorized_client',
   'invalid_client',
 ])
+
+/** Done; not found, or not valid: it was over before. */
+const ENDED: ReadonlySet<number> = new Set([204, 404, 422])
 
 export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs = ANSWER_MS }: SignInOptions): SignIn {
   const fetchBounded = boundedFetch(ANSWER_BYTES)
@@ -87,7 +90,7 @@ export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs 
 
     async end(what, { accessToken }) {
       const client = Buffer.from(`${app.clientId}:${app.clientSecret}`).toString('base64')
-      await send(`${apiUrl}/applications/${encodeURIComponent(app.clientId)}/${what}`, {
+      return await send(`${apiUrl}/applications/${encodeURIComponent(app.clientId)}/${what}`, {
         method: 'DELETE',
         headers: {
           accept: 'application/vnd.github+json',
@@ -97,8 +100,11 @@ export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs 
         },
         body: JSON.stringify({ access_token: accessToken }),
       })
-        .then(answer => answer.body?.cancel())
-        .catch(() => {}) // best effort
+        .then(async answer => {
+          await answer.body?.cancel()
+          return ENDED.has(answer.status)
+        })
+        .catch(() => false)
     },
   }
 }

@@ -56,14 +56,15 @@ export function createWebhook({ secret, onHeard, onWarning }: WebhookOptions): H
   function interpret(event: string, message: unknown): HookAnswer {
     const delivery = readDelivery(event, message)
     if (delivery === null) return { status: 'malformed' }
-    const { changed, accounts, push, isKnown, people } = delivery
+    const { changed, gone, accounts, push, isKnown, people } = delivery
     const refs = push === null ? [] : [{ id: push.repositoryId, ref: push.ref }]
     const isAnything = people !== undefined || changed.length + accounts.length + refs.length > 0
     const isOpened = isAnything && onHeard({ repositories: changed, accounts, refs, ...(people && { people }) })
-    if (push === null) return isKnown ? { status: 'heard', commits: [] } : { status: 'ignored' }
+    if (push === null) return isKnown ? { status: 'heard', commits: [], gone } : { status: 'ignored' }
     const { ref, repository, commit } = push
-    if (!isOpened || !repository || !commit) return { status: 'heard', commits: [] }
-    return { status: 'heard', commits: [{ repository, commit, isDefault: ref === `refs/heads/${repository.defaultBranch}` }] }
+    if (!isOpened || !repository || !commit) return { status: 'heard', commits: [], gone }
+    const isDefault = ref === `refs/heads/${repository.defaultBranch}`
+    return { status: 'heard', commits: [{ repository, commit, isDefault }], gone }
   }
 
   return {
@@ -110,6 +111,8 @@ function parseBody(headers: HookHeaders, text: string): unknown {
 
 interface Delivery {
   changed: NamedRepository[]
+  /** See `HookAnswer`. */
+  gone: string[]
   /** Logins of accounts. Any of their repositories may have changed. */
   accounts: string[]
   /** See `HostChange`. */
@@ -129,17 +132,17 @@ interface Push {
   commit: CommitSha | null
 }
 
-const NOTHING: Delivery = { changed: [], accounts: [], push: null, isKnown: false }
+const NOTHING: Delivery = { changed: [], gone: [], accounts: [], push: null, isKnown: false }
 const KNOWN: Delivery = { ...NOTHING, isKnown: true }
 
 const Named = z
   .object({ id: z.int().positive(), full_name: z.string() })
   .transform(({ id, full_name }): NamedRepository => ({ id: `gh-${id}`, fullName: full_name }))
 
-const Changed = z.object({ repository: Named })
+const Changed = z.object({ action: z.string().optional(), repository: Named })
 /** An enterprise has no login: it owns organizations, which have installations of their own. */
 const Installation = z.object({ account: z.object({ login: z.string().optional() }).nullable() })
-const Installed = z.object({ installation: Installation, repositories: z.array(Named).default([]) })
+const Installed = z.object({ action: z.string(), installation: Installation, repositories: z.array(Named).default([]) })
 const Selected = z.object({ repositories_added: z.array(Named), repositories_removed: z.array(Named) })
 const Renamed = z.object({
   action: z.literal('renamed'),
@@ -163,18 +166,23 @@ function readDelivery(event: string, message: unknown): Delivery | null {
     case 'public':
     case 'member': {
       const changed = Changed.safeParse(message).data
-      return changed ? { ...KNOWN, changed: [changed.repository] } : null
+      if (!changed) return null
+      const isGone = event === 'repository' && changed.action === 'deleted'
+      return { ...KNOWN, changed: [changed.repository], gone: isGone ? [changed.repository.id] : [] }
     }
     // Also suspended and unsuspended ones. The message need not name every repository.
     case 'installation': {
       const installed = Installed.safeParse(message).data
       if (!installed) return null
       const login = installed.installation.account?.login
-      return { ...KNOWN, changed: installed.repositories, accounts: login === undefined ? [] : [login] }
+      const gone = installed.action === 'deleted' ? installed.repositories.map(({ id }) => id) : []
+      return { ...KNOWN, changed: installed.repositories, gone, accounts: login === undefined ? [] : [login] }
     }
     case 'installation_repositories': {
       const selected = Selected.safeParse(message).data
-      return selected ? { ...KNOWN, changed: [...selected.repositories_added, ...selected.repositories_removed] } : null
+      if (!selected) return null
+      const { repositories_added: added, repositories_removed: removed } = selected
+      return { ...KNOWN, changed: [...added, ...removed], gone: removed.map(({ id }) => id) }
     }
     case 'organization': {
       const renamed = Renamed.safeParse(message).data

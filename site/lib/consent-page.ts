@@ -24,23 +24,14 @@ function stateOf({ user, visible }: OAuthRequest): ConsentState {
   return visible === null ? 'unknown' : visible ? 'visible' : 'hidden'
 }
 
-/** Where a decision leads, in words. */
-export type RedirectKind = 'web' | 'loopback' | 'application'
-
-/** A custom URL scheme with dots, such as `com.example.app`, looks like a host name and is treated as one: in both cases the page shows the name. */
-export function redirectKindOf({ redirectHost, loopback }: OAuthRequest['client']): RedirectKind {
-  if (loopback) return 'loopback'
-  return /^[a-z][a-z0-9+-]*$/i.test(redirectHost) ? 'application' : 'web'
-}
-
 /**
  * The sources for the page's `form-action`: browsers apply it to the redirects of a submitted form, too, and this form redirects to the app.
  * `redirectHost` is a host without its port, or a scheme.
  */
-export function formTargets({ redirectHost: host, loopback }: OAuthRequest['client']): string[] {
+export function formTargets({ redirectHost: host, redirectKind: kind }: OAuthRequest['client']): string[] {
   // CSP has no source expression for an IPv6 address.
-  if (loopback) return host.startsWith('[') ? ['http:'] : [`http://${host}:*`]
+  if (kind === 'loopback') return host.startsWith('[') ? ['http:'] : [`http://${host}:*`]
   if (host.startsWith('[')) return ['https:']
   if (!/^[a-z0-9.+-]+$/i.test(host)) return []
-  return [`https://${host}:*`, ...(/^[a-z]/i.test(host) ? [`${host}:`] : [])]
+  return [kind === 'application' ? `${host}:` : `https://${host}:*`]
 }

@@ -143,6 +143,39 @@ test('forget me ends everything, here and at the host, and leaves no record', as
   await expect(scene.deps.people?.byBearer(made.json.token)).rejects.toMatchObject({ code: 'auth.required' })
 })
 
+test('forget me while the host is down deletes everything here, says what is left, and asks again until that is done', async () => {
+  const ina = newUser('ina')
+  const browser = await scene.signIn(ina)
+  const made = await browser.post('/api/v1/me/tokens', { address: '/gh/acme/closed', label: 'x', expiresInDays: 9 })
+  const { record: before } = await recordOf(ina)
+  const away = { match: { path: /^\/applications\/.*\/grant/ }, status: 503, times: 9 }
+  scene.github.faults.add(away)
+  const answer = await browser.submit('/auth/sign-out', { what: 'everything' })
+  expect([answer.status, answer.body]).toEqual([202, expect.stringContaining('asked again once a day')])
+  const { record } = await recordOf(ina)
+  expect(record).toMatchObject({ host: null, sessions: [], tokens: [], forgottenAt: expect.any(String) })
+  expect(record?.since).not.toBe(before?.since)
+  expect(JSON.stringify(record)).not.toContain('ina')
+  await expect(scene.deps.people?.byBearer(made.json.token)).rejects.toMatchObject({ code: 'auth.required' })
+
+  await scene.deps.people?.keepAlive()
+  expect((await recordOf(ina)).record).not.toBeNull()
+  scene.github.faults.clear()
+  await scene.deps.people?.keepAlive()
+  expect([(await recordOf(ina)).record, tokensOf(ina)]).toEqual([null, []])
+})
+
+test('who signs in again before the host was asked keeps that sign-in', async () => {
+  const ivo = newUser('ivo')
+  const browser = await scene.signIn(ivo)
+  scene.github.faults.add({ match: { path: /^\/applications\/.*\/grant/ }, status: 503, times: 9 })
+  expect((await browser.submit('/auth/sign-out', { what: 'everything' })).status).toBe(202)
+  scene.github.faults.clear()
+  const again = await scene.signIn(ivo)
+  await scene.deps.people?.keepAlive()
+  expect(await nameOf(again)).toBe('ivo')
+})
+
 test('a grant is ended by its person alone', async () => {
   const browser = await scene.signIn(scene.ada)
   for (const id of ['', 'x', 'e'.repeat(24), '../x']) {

@@ -61,6 +61,12 @@ async function connect(over: Parameters = {}): Promise<{ access_token: string; r
   return answer.json()
 }
 
+/** The only link of a page. */
+function linkOf(body: string): { href: string; text: string } {
+  const [, href = '', text = ''] = /<a rel="noreferrer" href="([^"]*)">([^<]*)<\/a>/.exec(body) ?? []
+  return { href: href.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code)), text }
+}
+
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('metadata', () => {
@@ -123,12 +129,29 @@ describe('an app that asks', () => {
     ['invalid_target', 'two resources', { resource: [`${BASE_URL}/mcp${CLOSED}`, `${BASE_URL}/mcp${CLOSED}`] }],
     ['invalid_target', 'a foreign resource', { resource: `https://other.example/mcp${CLOSED}` }],
     ['invalid_target', 'a resource that is no repository', { resource: `${BASE_URL}/mcp` }],
+    ['invalid_target', 'a resource that leads elsewhere', { resource: `${BASE_URL}/mcp/gh/acme/other/../closed` }],
+    ['invalid_target', 'a resource that leads elsewhere escaped', { resource: `${BASE_URL}/x/%2e%2e/mcp${CLOSED}` }],
     ['invalid_scope', 'an unknown scope', { scope: 'write' }],
-  ])('v5.0.0-10.4.6: gets %s for %s', async (error, _name, over) => {
-    const { statusCode, headers } = await scene.app.inject(authorizeUrl(over))
-    const back = new URL(headers.location ?? '')
-    expect([statusCode, back.origin + back.pathname]).toEqual([302, REDIRECT])
+  ])('v5.0.0-10.4.6: gets %s for %s, once the person follows the link of a page', async (error, _name, over) => {
+    const { statusCode, headers, body } = await scene.app.inject(authorizeUrl(over))
+    expect([statusCode, headers.location]).toEqual([400, undefined])
+    const { href, text } = linkOf(body)
+    const back = new URL(href)
+    expect(back.origin + back.pathname).toEqual(REDIRECT)
     expect(Object.fromEntries(back.searchParams)).toMatchObject({ error, state: 'x y', iss: BASE_URL })
+    expect(text).toBe(`Go back to the app on this computer (${back.hostname})`)
+  })
+
+  test.each([
+    ['https://app.example/cb?x=1', 'Go back to app.example'],
+    ['com.example.app:/cb', 'Open the application of links that begin with com.example.app:'],
+  ])('sends no browser to %s by itself, and names the place', async (redirectUri, words) => {
+    const registered = await post('/oauth/register', JSON.stringify({ redirect_uris: [redirectUri] }), 'application/json')
+    const over = { client_id: registered.json().client_id, redirect_uri: redirectUri, resource: '', state: '"><script>' }
+    const { statusCode, headers, body } = await scene.app.inject(authorizeUrl(over))
+    expect([statusCode, headers.location, linkOf(body).text]).toEqual([400, undefined, words])
+    expect(linkOf(body).href.startsWith(redirectUri)).toBe(true)
+    expect(body).not.toContain('<script')
   })
 })
 
@@ -136,7 +159,7 @@ describe('a person who decides', () => {
   test('is told who asks, where to, and what for', async () => {
     const answer = await ada.get(`/api/v1/oauth/request?request=${await requested()}`)
     expect(answer.json).toEqual({
-      client: { name: 'An app', uri: null, redirectHost: '127.0.0.1', loopback: true },
+      client: { name: 'An app', uri: null, redirectHost: '127.0.0.1', redirectKind: 'loopback', loopback: true },
       address: CLOSED,
       scope: 'read',
       user: { host: 'gh', login: 'ada', name: 'Ada', avatar: expect.any(String) },
@@ -221,6 +244,20 @@ describe('tokens', () => {
       expect((await post('/oauth/revoke', new URLSearchParams({ token }).toString())).statusCode).toBe(200)
     const ended = await scene.app.inject({ url: `/api/v1/mounts${CLOSED}`, headers: bearer(access_token) })
     expect(ended.statusCode).toBe(401)
+  })
+
+  test('a client cannot revoke the token of another one, and a finder without a client can', async () => {
+    const { access_token, refresh_token } = await connect()
+    const registered = await post('/oauth/register', JSON.stringify({ redirect_uris: [REDIRECT] }), 'application/json')
+    const revoke = (fields: Record<string, string>) => post('/oauth/revoke', new URLSearchParams(fields).toString())
+    for (const token of [access_token, refresh_token]) {
+      const answer = await revoke({ token, client_id: registered.json().client_id })
+      expect([answer.statusCode, answer.json().error]).toEqual([400, 'invalid_grant'])
+    }
+    const read = () => scene.app.inject({ url: `/api/v1/mounts${CLOSED}`, headers: bearer(access_token) })
+    expect((await read()).statusCode).toBe(200)
+    expect((await revoke({ token: access_token, client_id: clientId })).statusCode).toBe(200)
+    expect((await read()).statusCode).toBe(401)
   })
 
   test('registrations that are refused say why', async () => {

@@ -72,3 +72,18 @@ test('v5.0.0-16.3.2: what somebody was refused is in the log, with its status an
   expect(logged.slice(0, 3).map(({ repo }) => /^h_[\w-]{16}$/.test(repo))).toEqual([true, true, true])
   expect(lines.join('')).not.toMatch(/closed|"\/gh\/acme/)
 })
+
+test.each([
+  '/api/v1/mounts/github/acme/closed',
+  '/api/v1/files/GH/acme/closed/secret-plan?path=a.md',
+  '/api/v1/mounts/https:/github.com/acme/closed',
+  '/mcp/acme/closed',
+  '/badge/gh%2Facme/closed',
+  '/gh/acme/closed/%zz',
+  '/gh/acme/closed@main//secret-plan',
+])('an address that does not parse is not in the log: %s', async url => {
+  lines.length = 0
+  expect((await scene.app.inject(url)).statusCode).toBeGreaterThanOrEqual(400)
+  expect(lines.join('')).toContain('answered')
+  expect(lines.join('')).not.toMatch(/closed|secret-plan/)
+})

@@ -102,6 +102,8 @@ test.each(Object.keys(ASKERS))(
   async asker => {
     const credential = ASKERS[asker]?.() ?? {}
     scene.advanceClock(61)
+    // A token asks once for the name that its own repository has by now, whatever it is used for.
+    for (const asked of requestsOf('elsewhere').slice(0, 1)) await traceOf('elsewhere', asked, credential)
     let seen = 0
     for (const round of ['unknown', 'known'])
       for (const [index, asked] of requestsOf(NAMES.missing).entries()) {
@@ -125,6 +127,16 @@ async function tracesOf(index: number, credential: Record<string, string>) {
   }
   return traces
 }
+
+test('nothing is asked on behalf of a person about a name for which a token was not made, whether the person sees it or not', async () => {
+  // The token's person sees the first of them.
+  for (const name of [NAMES.private, NAMES.missing])
+    for (const asked of requestsOf(name)) {
+      scene.advanceClock(61)
+      const { host } = await traceOf(name, asked, { authorization: `Bearer ${foreignToken}` })
+      expect([asked.url, host.filter(line => line.includes('NAME') && line.endsWith(' user'))]).toEqual([asked.url, []])
+    }
+})
 
 test('a stranger cannot make a token for a private repository, as for one that does not exist', async () => {
   const make = (browser: Browser, name: string) =>

@@ -154,6 +154,7 @@ export const PEOPLE: typeof EN_PEOPLE = {
     titles: {
       'sign_in.failed': 'Sie sind nicht angemeldet',
       'sign_in.unavailable': 'GitHub antwortet gerade nicht',
+      'forget.pending': 'Sie sind hier vergessen',
       'auth.forbidden_origin': 'Dieses Formular wurde abgewiesen',
     },
     abouts: {
@@ -161,6 +162,8 @@ export const PEOPLE: typeof EN_PEOPLE = {
         'Die Anmeldung wurde bei GitHub abgelehnt, dauerte länger als zehn Minuten, wurde schon verwendet oder in einem anderen Browser begonnen. Nichts wurde geändert.',
       'sign_in.unavailable':
         'Wer Sie sind, lässt sich nicht erfragen. Nichts wurde geändert. Versuchen Sie es in einer Minute erneut.',
+      'forget.pending':
+        'Ihre Sitzungen, Tokens und Apps sind beendet, und was über Sie gespeichert war, ist gelöscht. GitHub antwortet gerade nicht, darum besteht dort die Autorisierung dieser App noch: Diese Installation fragt einmal am Tag erneut, bis sie beendet ist. Sie können sie auch selbst bei GitHub beenden, in den Einstellungen unter Applications.',
       'auth.forbidden_origin':
         'Es wurde nicht von einer Seite dieser Installation gesendet, oder der Browser hat seine Herkunft nicht genannt. Nichts wurde geändert. Öffnen Sie die Seite, und senden Sie das Formular dort.',
     },

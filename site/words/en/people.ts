@@ -148,12 +148,15 @@ export const PEOPLE = {
     titles: {
       'sign_in.failed': 'You are not signed in',
       'sign_in.unavailable': 'GitHub does not answer now',
+      'forget.pending': 'You are forgotten here',
       'auth.forbidden_origin': 'This form was refused',
     } as Readonly<Record<string, string>>,
     abouts: {
       'sign_in.failed':
         'The sign-in was refused at GitHub, took longer than ten minutes, was used before, or was begun in another browser. Nothing was changed.',
       'sign_in.unavailable': 'It cannot be asked who you are. Nothing was changed. Try again in a minute.',
+      'forget.pending':
+        'Your sessions, tokens and apps have ended, and what was kept about you is deleted. GitHub does not answer now, so its authorization of this App still stands: this deployment asks again once a day until it has ended. You can also end it yourself at GitHub, in the settings under Applications.',
       'auth.forbidden_origin':
         'It was not sent by a page of this deployment, or the browser did not say where it came from. Nothing was changed. Open the page and send the form there.',
     } as Readonly<Record<string, string>>,

@@ -17,7 +17,7 @@ test('the repositories of one message are told at once: whoever forgets them loo
   const body = Buffer.from(JSON.stringify({ action: 'created', installation: { account: { login: 'acme' } }, repositories }))
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
   const headers = { 'x-github-event': 'installation', 'x-hub-signature-256': signature }
-  expect(await hook.receive(headers, body)).toEqual({ status: 'heard', commits: [] })
+  expect(await hook.receive(headers, body)).toEqual({ status: 'heard', commits: [], gone: [] })
   expect(told.map(change => change.repositories.length)).toEqual([repositories.length])
   expect(told[0]?.repositories.at(-1)).toEqual({ id: 'gh-20000', fullName: 'acme/tools-20000' })
 })

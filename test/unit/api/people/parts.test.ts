@@ -55,10 +55,10 @@ test('v5.0.0-15.3.7: a cookie that is there twice is none, and names are whole',
 
 test('a bearer is what the header says, and other schemes are none', () => {
   expect(
-    ['Bearer x', 'bearer x', 'BEARER   x', 'Bearer', 'Bearer ', 'Basic x', 'Bearerx', ''].map(authorization =>
+    ['Bearer x', 'bearer x', 'BEARER   x', 'Bearer', 'Bearer ', 'Bearer x y', 'Basic x', 'Bearerx', ''].map(authorization =>
       bearerOf({ authorization }),
     ),
-  ).toEqual(['x', 'x', 'x', '', '', null, null, null])
+  ).toEqual(['x', 'x', 'x', '', '', 'x y', null, null, null])
   expect(bearerOf({})).toBeNull()
 })
 
