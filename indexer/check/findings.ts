@@ -33,7 +33,7 @@ export function findingsOfSkill(
   const ofLicense = diagnostics.filter(({ code, path }) => code.startsWith('license.') && path === skill.license.source)
   const reported = new Set([...skill.diagnostics, ...ofLicense].map(({ code, message }) => `${code} ${message}`))
   const own = texts.find(({ path }) => path === skill.path)
-  const isUnread = skill.warnings.some(({ code }) => UNREADABLE.has(code) || code === 'front_matter.missing')
+  const isUnread = skill.warnings.some(({ code }) => UNREADABLE.has(code) || ABSENT.has(code))
   const warned = skill.warnings
     .filter(({ code, message }) => !reported.has(`${code} ${message}`) && !(isUnread && CONSEQUENCES.has(code)))
     .map(warning => findingOfWarning(warning, skill.path, texts))
@@ -50,6 +50,8 @@ export function findingsOfSkill(
 
 /** What is written as front matter gives agents nothing. */
 const UNREADABLE: ReadonlySet<string> = new Set(['front_matter.invalid', 'front_matter.unterminated'])
+/** Nothing is where front matter has to be. */
+const ABSENT: ReadonlySet<string> = new Set(['front_matter.missing', 'front_matter.late'])
 /** Follows from front matter that is missing or unreadable, and is told by that. */
 const CONSEQUENCES: ReadonlySet<string> = new Set(['name.missing', 'description.missing'])
 

@@ -67,7 +67,7 @@ describe('front matter', () => {
       'duplicate keys',
       '---\nname: a\nname: b\n---\nBody.\n',
       'Body.',
-      ['front_matter.invalid', 'name.missing', 'description.missing'],
+      ['front_matter.repaired', 'description.missing'],
     ],
     ['5,000 brackets', `---\nname: ${'['.repeat(5_000)}\n---\nBody.\n`, 'Body.', undefined],
     [
