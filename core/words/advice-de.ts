@@ -18,7 +18,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'front_matter.late': 'setzen Sie das Frontmatter in die erste Zeile',
   'front_matter.missing': 'beginnen Sie die Datei mit `---`, einem Namen, einer Beschreibung und `---`',
   'front_matter.padded': 'entfernen Sie die Leerzeichen hinter `---`',
-  'front_matter.repaired': 'berichtigen Sie die Zeile, oder setzen Sie den ganzen Wert in Anführungszeichen: Andere Werkzeuge weisen diese Datei ab',
+  'front_matter.repaired':
+    'berichtigen Sie die Zeile, oder setzen Sie den ganzen Wert in Anführungszeichen: Andere Werkzeuge weisen diese Datei ab',
   'front_matter.unknown_field': 'berichtigen Sie die Schreibweise: Bis dahin bewirkt das Feld nichts',
   'front_matter.unterminated': 'schließen Sie das Frontmatter mit einer Zeile `---`',
   'image.withheld': 'nennen Sie ein Bild, das nicht ausgeschlossen ist, oder ändern Sie `exclude`',

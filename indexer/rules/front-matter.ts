@@ -98,7 +98,9 @@ export function readFieldByField(yaml: string): { mapping: YamlMapping; unread: 
   const fields = new Map<string, YamlValue>()
   const unread = lines.slice(0, starts[0])
   for (const [number, start] of starts.entries()) {
-    const field = lines.slice(start, starts[number + 1])
+    const below = lines.slice(start + 1, starts[number + 1])
+    const field = [lines[start] ?? '', ...below.filter(line => CONTINUED.test(line))]
+    unread.push(...below.filter(line => !CONTINUED.test(line)))
     const [key, value] = readField(field)
     const before = fields.get(key)
     if (value === null || (before !== undefined && canonicalJson(before) !== canonicalJson(value))) unread.push(...field)
@@ -106,6 +108,9 @@ export function readFieldByField(yaml: string): { mapping: YamlMapping; unread: 
   }
   return { mapping: Object.fromEntries(fields), unread: unread.join('\n') }
 }
+
+/** A line that may belong to the field above: blank, indented, an item, a comment, or the end of brackets. */
+const CONTINUED = /^(?:\s|$|-(?:\s|$)|[#\]}])/
 
 /** @returns `null` for a value that cannot be read */
 function readField(lines: readonly string[]): [key: string, value: YamlValue | null] {

@@ -3,7 +3,14 @@ import { FALLBACK_DESCRIPTION_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.
 import { parseStoredJson } from '#core/snapshot/damage.ts'
 import { why } from '#core/words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
-import { commentedFields, isMapping, parseYamlMappingLeniently, readFieldByField, splitFrontMatter, type YamlMapping } from './front-matter.ts'
+import {
+  commentedFields,
+  isMapping,
+  parseYamlMappingLeniently,
+  readFieldByField,
+  splitFrontMatter,
+  type YamlMapping,
+} from './front-matter.ts'
 import { countLineBreaks } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
 import { PackageFields, parsePackageFields } from './package-front-matter.ts'
@@ -118,8 +125,7 @@ function readFields(text: string): ReadFields {
   const yaml = parseYamlMappingLeniently(block.yaml)
   if (!yaml.ok) return { ...UNREAD, body, unparsed: block.yaml, fault: 'front_matter.invalid', whyInvalid: yaml.message }
   const read = { fields: yaml.mapping, cut: commentedFields(block.yaml).filter(({ field }) => TEXT_FIELDS.has(field)), body }
-  if ('repaired' in yaml)
-    return { ...read, unparsed: yaml.unread, fault: 'front_matter.repaired', whyInvalid: yaml.repaired }
+  if ('repaired' in yaml) return { ...read, unparsed: yaml.unread, fault: 'front_matter.repaired', whyInvalid: yaml.repaired }
   if (block.paddedLine !== null)
     return { ...read, unparsed: '', fault: 'front_matter.padded', whyInvalid: why('line', { n: block.paddedLine }) }
   return { ...read, unparsed: '', fault: null, whyInvalid: null }
