@@ -71,8 +71,9 @@ export function codePointName(character: string): string {
 const MAY_BE_HIDDEN = /[^\t\n\x20-\x7e]/
 const HIDDEN = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]|[\ufff9-\ufffb]/gu
 
-/** Joiners and variation selectors are ordinary in emoji and in scripts that join letters. */
+/** Joiners and variation selectors are ordinary in emoji and in scripts that join letters, and tags in the flags that Unicode has of them. */
 function isOrdinary(text: string, index: number, character: string): boolean {
+  if (TAG.test(character)) return isInFlag(text, index)
   if (!/\u200c|\u200d|\p{Variation_Selector}/u.test(character)) return false
   const before = text.slice(Math.max(0, index - 2), index)
   const after = text.slice(index + character.length, index + character.length + 2)
@@ -80,6 +81,19 @@ function isOrdinary(text: string, index: number, character: string): boolean {
   if (character === '\u200c' || character === '\u200d') return JOINING_AT_END.test(before)
   if (character === '\ufe0f' || character === '\ufe0e') return /[\p{Emoji}\p{Emoji_Component}\p{S}]$/u.test(before)
   return /[\p{Script=Han}\p{Script=Mongolian}]$/u.test(before)
+}
+
+const TAG = /[\u{e0020}-\u{e007f}]/u
+/** England, Scotland and Wales: every other sequence of tags is no flag, and may spell what nobody sees. */
+const FLAG =
+  /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/u
+/** UTF-16 units of a flag, and of what stands before its last tag. */
+const FLAG_UNITS = { all: 14, beforeLast: 12 }
+
+function isInFlag(text: string, index: number): boolean {
+  const from = Math.max(0, index - FLAG_UNITS.beforeLast)
+  const { index: at = -1 } = FLAG.exec(text.slice(from, index + FLAG_UNITS.beforeLast)) ?? {}
+  return at >= 0 && from + at < index && index < from + at + FLAG_UNITS.all
 }
 
 const EMOJI_AT_END = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u

@@ -3,7 +3,7 @@ import { closeName } from '#core/close-name.ts'
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
-import { parseYamlMappingLeniently, splitFrontMatter } from '../rules/front-matter.ts'
+import { parseYamlMappingLeniently, splitFrontMatter, type YamlValue } from '../rules/front-matter.ts'
 import { SKILL_FIELDS } from '../rules/skill.ts'
 import type { Finding, SkillReport } from './schema.ts'
 
@@ -33,7 +33,7 @@ export function findingsOfSkill(
   const ofLicense = diagnostics.filter(({ code, path }) => code.startsWith('license.') && path === skill.license.source)
   const reported = new Set([...skill.diagnostics, ...ofLicense].map(({ code, message }) => `${code} ${message}`))
   const own = texts.find(({ path }) => path === skill.path)
-  const isUnread = skill.warnings.some(({ code }) => UNREADABLE.has(code) || code === 'front_matter.missing')
+  const isUnread = skill.warnings.some(({ code }) => UNREADABLE.has(code) || ABSENT.has(code))
   const warned = skill.warnings
     .filter(({ code, message }) => !reported.has(`${code} ${message}`) && !(isUnread && CONSEQUENCES.has(code)))
     .map(warning => findingOfWarning(warning, skill.path, texts))
@@ -50,6 +50,8 @@ export function findingsOfSkill(
 
 /** What is written as front matter gives agents nothing. */
 const UNREADABLE: ReadonlySet<string> = new Set(['front_matter.invalid', 'front_matter.unterminated'])
+/** Nothing is where front matter has to be. */
+const ABSENT: ReadonlySet<string> = new Set(['front_matter.missing', 'front_matter.late'])
 /** Follows from front matter that is missing or unreadable, and is told by that. */
 const CONSEQUENCES: ReadonlySet<string> = new Set(['name.missing', 'description.missing'])
 
@@ -57,15 +59,21 @@ const CONSEQUENCES: ReadonlySet<string> = new Set(['name.missing', 'description.
 function misspelledFields({ path, text }: SkillText): Finding[] {
   const block = splitFrontMatter(text)
   const yaml = block.kind === 'block' ? parseYamlMappingLeniently(block.yaml) : null
-  const declared = yaml?.ok ? Object.keys(yaml.mapping) : []
+  const mapping = yaml?.ok ? yaml.mapping : {}
+  const declared = Object.keys(mapping)
   return declared.flatMap(field => {
     const meant = SKILL_FIELDS.includes(field) ? null : closeName(field, SKILL_FIELDS)
-    if (meant === null || declared.includes(meant)) return []
+    if (meant === null || declared.includes(meant) || isOwnList(field, meant, mapping[field])) return []
     const message = say('front_matter.unknown_field', { name: meant })
     return [
       finding({ severity: 'warning', code: 'front_matter.unknown_field', path, line: fieldLine(text, field), field, message }),
     ]
   })
+}
+
+/** A list under the plural of a field that takes one value, such as the `agents` that a skill is for, is a field of its own. */
+function isOwnList(field: string, meant: string, value: YamlValue | undefined): boolean {
+  return Array.isArray(value) && field.toLowerCase() === `${meant}s`
 }
 
 /** A finding of the check itself. `n`: how many files it is about, where its message says that. */

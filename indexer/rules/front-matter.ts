@@ -1,5 +1,6 @@
 import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml'
 import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { utf8Length } from '#core/text.ts'
 import { why } from '#core/words/findings.ts'
 
@@ -7,22 +8,32 @@ import { why } from '#core/words/findings.ts'
 export type FrontMatterBlock =
   | { kind: 'none'; body: string }
   | { kind: 'unterminated'; body: string }
-  | { kind: 'block'; yaml: string; body: string }
+  /** `paddedLine`: of the file, with blanks behind its fence; `null` when neither fence has any. */
+  | { kind: 'block'; yaml: string; body: string; paddedLine: number | null }
 
-/** Splits front matter off a text: its first line is exactly `---`, after an optional byte order mark, and its closing line `---` or `...`. Lines end with LF or CRLF. */
+/**
+ * Splits front matter off a text: its first line is `---`, after an optional byte order mark, and its closing line `---` or `...`. Lines end with LF
+ * or CRLF. Blanks may follow a fence, since editors leave them there unseen; some tools then see no front matter.
+ */
 export function splitFrontMatter(text: string): FrontMatterBlock {
   const start = text.startsWith('\uFEFF') ? 1 : 0
   const opening = lineAt(text, start)
-  if (opening.content !== '---') return { kind: 'none', body: text.slice(start) }
-  for (let at = opening.next; at < text.length; ) {
+  if (!OPENING.test(opening.content)) return { kind: 'none', body: text.slice(start) }
+  let number = 2
+  for (let at = opening.next; at < text.length; number++) {
     const line = lineAt(text, at)
-    if (line.content === '---' || line.content === '...') {
-      return { kind: 'block', yaml: text.slice(opening.next, at), body: text.slice(line.next) }
+    if (CLOSING.test(line.content)) {
+      const paddedLine = opening.content.length > FENCE ? 1 : line.content.length > FENCE ? number : null
+      return { kind: 'block', yaml: text.slice(opening.next, at), body: text.slice(line.next), paddedLine }
     }
     at = line.next
   }
   return { kind: 'unterminated', body: text.slice(start) }
 }
+
+const OPENING = /^---[ \t]*$/
+const CLOSING = /^(?:---|\.\.\.)[ \t]*$/
+const FENCE = '---'.length
 
 /** A YAML value where every scalar is a string. */
 export type YamlValue = string | YamlValue[] | YamlMapping
@@ -45,19 +56,88 @@ export function parseYamlMapping(yaml: string): ParsedYaml {
   }
 }
 
+/** Parsed in spite of a fault. */
+export interface RepairedYaml {
+  ok: true
+  mapping: YamlMapping
+  /** What is wrong. */
+  repaired: string
+  /** Lines that could not be read. */
+  unread: string
+}
+
 /**
  * Parses as `parseYamlMapping`; on failure it quotes single-line values and tries again: first values that begin like plain text
- * (`description: Use when: it rains`), then all values except block scalars (`argument-hint: [a] [b]`). `repaired`: what was wrong.
+ * (`description: Use when: it rains`), then all values except block scalars (`argument-hint: [a] [b]`). Then each field is read by itself.
  */
-export function parseYamlMappingLeniently(yaml: string): ParsedYaml & { repaired?: string } {
+export function parseYamlMappingLeniently(yaml: string): ParsedYaml | RepairedYaml {
   const strict = parseYamlMapping(yaml)
   if (strict.ok || isTooLong(yaml)) return strict
+  const repaired = strict.message
+  const quoted = parseQuoted(yaml)
+  if (quoted !== null) return { ok: true, mapping: quoted, repaired, unread: '' }
+  const { mapping, unread } = readFieldByField(yaml)
+  return Object.keys(mapping).length === 0 ? strict : { ok: true, mapping, repaired, unread }
+}
+
+function parseQuoted(yaml: string): YamlMapping | null {
   for (const pattern of [PLAIN_VALUE, ANY_VALUE]) {
     const mapping = mappingOf(yaml.replace(pattern, quoteValue))
-    if (mapping !== null) return { ok: true, mapping, repaired: strict.message }
+    if (mapping !== null) return mapping
   }
-  return strict
+  return null
 }
+
+/**
+ * Reads each field, from its key at the beginning of a line to the next one, as YAML of its own; a field of text that is none is taken as its
+ * lines, joined. So a fault loses the field that has it at most. Of a key that occurs twice, the first value counts, as a reader meets it.
+ */
+export function readFieldByField(yaml: string): { mapping: YamlMapping; unread: string } {
+  const lines = yaml.split(/\r?\n/)
+  const starts = [...lines.keys()].filter(index => FIELD.test(lines[index] ?? ''))
+  const fields = new Map<string, YamlValue>()
+  const unread = lines.slice(0, starts[0])
+  for (const [number, start] of starts.entries()) {
+    const below = lines.slice(start + 1, starts[number + 1])
+    const field = [lines[start] ?? '', ...below.filter(line => CONTINUED.test(line))]
+    unread.push(...below.filter(line => !CONTINUED.test(line)))
+    const [key, value] = readField(field)
+    const before = fields.get(key)
+    if (value === null || (before !== undefined && canonicalJson(before) !== canonicalJson(value))) unread.push(...field)
+    if (value !== null && before === undefined) fields.set(key, value)
+  }
+  return { mapping: Object.fromEntries(fields), unread: unread.join('\n') }
+}
+
+/** A line that may belong to the field above: blank, indented, an item, a comment, or the end of brackets. */
+const CONTINUED = /^(?:\s|$|-(?:\s|$)|[#\]}])/
+
+/** @returns `null` for a value that cannot be read */
+function readField(lines: readonly string[]): [key: string, value: YamlValue | null] {
+  const key = FIELD.exec(lines[0] ?? '')?.[1] ?? ''
+  // YAML allows no tabs there, and most editors show them as blanks.
+  const yaml = lines.map(line => line.replace(/^[ \t]+/, indent => indent.replaceAll('\t', '  '))).join('\n')
+  const mapping = mappingOf(yaml) ?? parseQuoted(yaml)
+  return [key, mapping === null ? textOfLines(lines) : (fieldOf(mapping, key) ?? null)]
+}
+
+/** The text of a field whose lines are not YAML: with `: ` in a line that continues it, or with a quote that is not closed. */
+function textOfLines([first = '', ...more]: readonly string[]): string | null {
+  const begin = first.replace(FIELD, '').trim()
+  const isText = begin !== '' && !/^[|>&*!%@`[{]/.test(begin) && more.every(line => /^(?:\s|$)/.test(line))
+  if (!isText) return null
+  return withoutQuotes([begin, ...more.map(line => line.trim())].filter(line => line !== '').join(' '))
+}
+
+/** Values of one line that YAML ends at ` #`, since a comment begins there: the field and its line in the file. */
+export function commentedFields(yaml: string): { field: string; line: number }[] {
+  return yaml.split(/\r?\n/).flatMap((content, index) => {
+    const [, field, value = ''] = COMMENTED_VALUE.exec(content) ?? []
+    return field !== undefined && value !== '' ? [{ field, line: index + 2 }] : []
+  })
+}
+
+const COMMENTED_VALUE = /^([\w.-]+):[ \t]+([^\s"'|>&*!%@`[\]{},#][^\r\n]*?)[ \t]#/
 
 /** The mapping, if the text is one; else `null`: what is wrong is asked of the text as it was alone. */
 function mappingOf(yaml: string): YamlMapping | null {
@@ -74,7 +154,14 @@ const PLAIN_VALUE = /^([ \t]*(?:- )?[\w.-]+:[ \t]+)([^\s"'|>&*!%@`[\]{},#?-][^\r
 const ANY_VALUE = /^([ \t]*(?:- )?[\w.-]+:[ \t]+)([^\s|>][^\r\n]*)$/gm
 
 function quoteValue(_line: string, key: string, value: string): string {
-  return `${key}'${value.trimEnd().replaceAll("'", "''")}'`
+  return `${key}'${withoutQuotes(value.trimEnd()).replaceAll("'", "''")}'`
+}
+
+/** Without the quote at the beginning, and the same one at the end: what is within is no YAML. */
+function withoutQuotes(text: string): string {
+  const [, quote, quoted = ''] = /^(["'])(.*)$/s.exec(text) ?? []
+  if (quote === undefined) return text
+  return quoted.endsWith(quote) ? quoted.slice(0, -1) : quoted
 }
 
 function isTooLong(yaml: string): boolean {

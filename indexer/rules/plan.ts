@@ -204,7 +204,7 @@ function planSkill(
   }
 }
 
-/** Sets `enclosing` and `nested` of every skill, and warns of skills inside other skills. */
+/** Sets `enclosing` and `nested` of every skill, and warns of skills inside others, which may be there by mistake. */
 function connectNested(skills: readonly PlannedSkill[], policy: Policy): void {
   const byDirectory = new Map(skills.map(planned => [planned.skill.directory, planned]))
   const enclosing = new Map<RepoPath, PlannedSkill>()
@@ -214,13 +214,24 @@ function connectNested(skills: readonly PlannedSkill[], policy: Policy): void {
     if (own && outer) {
       own.enclosing = outer
       outer.nested.push(own)
-      own.warnings.push({ code: 'skill.nested', message: say('skill.nested', { path: outer.skill.path }) })
     }
     const next = own ?? outer
     if (next) enclosing.set(path, next)
   }
-  for (const planned of skills) planned.nested.sort((left, right) => compareBytes(left.skill.path, right.skill.path))
+  for (const planned of skills) {
+    planned.nested.sort((left, right) => compareBytes(left.skill.path, right.skill.path))
+    if (carriesOthers(planned)) continue
+    const message = say('skill.nested', { path: planned.skill.path })
+    for (const { warnings } of planned.nested) warnings.push({ code: 'skill.nested', message })
+  }
 }
+
+/** A skill at the root, or with several skills below it, leads to them or installs them: they are there on purpose. */
+function carriesOthers({ skill, nested }: PlannedSkill): boolean {
+  return skill.directory === ROOT || nested.length >= CARRIED_SKILLS
+}
+
+const CARRIED_SKILLS = 3
 
 function kindOf(file: TreeFile, owner: PlannedSkill | null, policy: Policy): PlannedFile['kind'] | null {
   const name = baseNameOf(file.path)

@@ -1,8 +1,16 @@
 import { z } from 'zod'
 import { FALLBACK_DESCRIPTION_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
 import { parseStoredJson } from '#core/snapshot/damage.ts'
+import { why } from '#core/words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
-import { isMapping, parseYamlMappingLeniently, splitFrontMatter, type YamlMapping } from './front-matter.ts'
+import {
+  commentedFields,
+  isMapping,
+  parseYamlMappingLeniently,
+  readFieldByField,
+  splitFrontMatter,
+  type YamlMapping,
+} from './front-matter.ts'
 import { countLineBreaks } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
 import { PackageFields, parsePackageFields } from './package-front-matter.ts'
@@ -18,8 +26,17 @@ export const SkillReading = z.object({
   fields: z.custom<YamlMapping>(isMapping),
   /** What is wrong with the front matter as a whole. The words for it may change, so they are not kept. */
   fault: z
-    .enum(['front_matter.missing', 'front_matter.unterminated', 'front_matter.invalid', 'front_matter.repaired'])
+    .enum([
+      'front_matter.missing',
+      'front_matter.late',
+      'front_matter.unterminated',
+      'front_matter.padded',
+      'front_matter.invalid',
+      'front_matter.repaired',
+    ])
     .nullable(),
+  /** Fields of text that YAML cuts where a comment begins, with the line. */
+  cut: z.array(z.object({ field: z.string(), line: z.int() })),
   /** The front matter cannot be parsed, and mentions a license. */
   hidesLicense: z.boolean(),
   packageFields: PackageFields,
@@ -35,7 +52,7 @@ export type SkillReading = z.infer<typeof SkillReading>
 
 /** A reading of a text that was just parsed, with what is not kept. */
 export interface NewSkillReading extends SkillReading {
-  /** Why the front matter is not YAML, in words; `null` when it is, or there is none. */
+  /** What the fault is, or where, in words; `null` when the code says it all. */
   whyInvalid: string | null
 }
 
@@ -52,7 +69,7 @@ export function decodeSkillReading(json: string): SkillReading {
 }
 
 export function readSkillText(text: string): NewSkillReading {
-  const { fields, body, unparsed, fault, whyInvalid } = readFields(text)
+  const { fields, cut, body, unparsed, fault, whyInvalid } = readFields(text)
   const bodyAt = text.length - body.length
   const bodyLine = countLineBreaks(text, 0, bodyAt)
   const limits = { titleCharacters: TITLE_CHARACTERS, summaryCharacters: FALLBACK_DESCRIPTION_CHARACTERS }
@@ -60,6 +77,7 @@ export function readSkillText(text: string): NewSkillReading {
   return {
     bodyAt,
     fields,
+    cut,
     fault,
     whyInvalid,
     hidesLicense: LICENSE_FIELD.test(unparsed),
@@ -73,31 +91,48 @@ export function readSkillText(text: string): NewSkillReading {
 
 const LICENSE_FIELD = /\blicense["']?\s*:/i
 
-/** What its author takes for front matter, although it does not begin with the first character of the file, or more follows on its line. */
-const LATE_FRONT_MATTER = /^[\s\p{Cf}]*---/u
+/** What its author takes for front matter, although blank lines or comments stand above it, or more follows on its line. */
+const LATE_FRONT_MATTER = /^(?:[\s\p{Cf}]|<!--.*?-->|#[^\n]*\n)*---/su
 
 /** See `NewSkillReading`. */
 export function findWhyInvalid(text: string): string | null {
   return readFields(text).whyInvalid
 }
 
-interface ReadFields extends Pick<NewSkillReading, 'fields' | 'fault' | 'whyInvalid'> {
+interface ReadFields extends Pick<NewSkillReading, 'fields' | 'cut' | 'fault' | 'whyInvalid'> {
   body: string
-  /** Front matter that is not a YAML mapping; where it does not begin or end as it should, the whole file. */
+  /** Front matter that was not read; where it does not begin or end as it should, the whole file. */
   unparsed: string
 }
+
+const UNREAD = { fields: {}, cut: [], whyInvalid: null }
 
 function readFields(text: string): ReadFields {
   const block = splitFrontMatter(text)
   const { body } = block
   if (block.kind === 'none') {
-    const unparsed = LATE_FRONT_MATTER.test(body) ? body : ''
-    return { fields: {}, body, unparsed, fault: 'front_matter.missing', whyInvalid: null }
+    const above = LATE_FRONT_MATTER.exec(body)?.[0]
+    if (above === undefined) return { ...UNREAD, body, unparsed: '', fault: 'front_matter.missing' }
+    const n = countLineBreaks(above, 0, above.length) + 1
+    return { ...UNREAD, body, unparsed: body, fault: 'front_matter.late', whyInvalid: why('line', { n }) }
   }
-  if (block.kind === 'unterminated')
-    return { fields: {}, body, unparsed: body, fault: 'front_matter.unterminated', whyInvalid: null }
+  if (block.kind === 'unterminated') {
+    const begun = FIRST_FIELDS.exec(body)?.[1] ?? ''
+    const { mapping } = readFieldByField(begun)
+    const unparsed = 'license' in mapping ? '' : body
+    return { ...UNREAD, fields: mapping, body, unparsed, fault: 'front_matter.unterminated' }
+  }
   const yaml = parseYamlMappingLeniently(block.yaml)
-  if (!yaml.ok) return { fields: {}, body, unparsed: block.yaml, fault: 'front_matter.invalid', whyInvalid: yaml.message }
-  const { mapping, repaired = null } = yaml
-  return { fields: mapping, body, unparsed: '', fault: repaired === null ? null : 'front_matter.repaired', whyInvalid: repaired }
+  if (!yaml.ok) return { ...UNREAD, body, unparsed: block.yaml, fault: 'front_matter.invalid', whyInvalid: yaml.message }
+  const read = { fields: yaml.mapping, cut: commentedFields(block.yaml).filter(({ field }) => TEXT_FIELDS.has(field)), body }
+  if ('repaired' in yaml) return { ...read, unparsed: yaml.unread, fault: 'front_matter.repaired', whyInvalid: yaml.repaired }
+  if (block.paddedLine !== null)
+    return { ...read, unparsed: '', fault: 'front_matter.padded', whyInvalid: why('line', { n: block.paddedLine }) }
+  return { ...read, unparsed: '', fault: null, whyInvalid: null }
 }
+
+/** The lines behind the opening one, up to a blank line or one that is neither a field nor indented. */
+const FIRST_FIELDS = /^---[ \t]*\r?\n((?:(?:[\w.-]+:(?=\s)|[ \t]+\S)[^\n]*\n){1,200})/
+
+/** Fields that people write as sentences. */
+const TEXT_FIELDS: ReadonlySet<string> = new Set(['description', 'when_to_use', 'compatibility', 'argument-hint'])

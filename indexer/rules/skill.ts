@@ -79,6 +79,7 @@ export function describeSkill(
     const why = 'whyInvalid' in reading ? reading.whyInvalid : findWhyInvalid(text)
     warn(fault, why === null ? {} : { why })
   }
+  for (const { field, line } of reading.cut) warn('front_matter.comment', { n: line }, field)
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
   if (!valid) warn('translations.invalid', {}, 'translations')
 

@@ -77,7 +77,7 @@ test('a failed include is told of a manifest without skills, and of an internal 
 test('a misspelled field of a skill or a manifest gets a suggestion, a foreign one and one whose meant field is there none', async () => {
   const report = await check({
     'SKILLSET.md': '---\nlicense: MIT\nexclud: [x]\nlicence: MIT\n---\n',
-    'a/SKILL.md': skill('a', 'licence: MIT\nversion: 1.0\nallowed_tools: Read\n'),
+    'a/SKILL.md': skill('a', 'licence: MIT\nversion: 1.0\nallowed_tools: Read\nagents:\n  - codex\n'),
   })
   expect(report.findings.map(({ path, line, field, message }) => [path, line, field, message.split('; ')[1]])).toEqual([
     ['a/SKILL.md', 4, 'licence', 'did you mean `license`?'],

@@ -63,12 +63,7 @@ describe('front matter', () => {
       '*n',
       ['front_matter.repaired', 'name.invalid', 'name.directory_mismatch'],
     ],
-    [
-      'duplicate keys',
-      '---\nname: a\nname: b\n---\nBody.\n',
-      'Body.',
-      ['front_matter.invalid', 'name.missing', 'description.missing'],
-    ],
+    ['duplicate keys', '---\nname: a\nname: b\n---\nBody.\n', 'Body.', ['front_matter.repaired', 'description.missing']],
     ['5,000 brackets', `---\nname: ${'['.repeat(5_000)}\n---\nBody.\n`, 'Body.', undefined],
     [
       '17 KiB of it',

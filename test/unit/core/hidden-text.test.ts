@@ -2,6 +2,15 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { visibleLine, visibleText } from '#core/hidden-text.ts'
 
+/** Tags spell what only a machine reads. */
+function tags(text: string): string {
+  return [...text].map(character => String.fromCodePoint(0xe0000 + (character.codePointAt(0) ?? 0))).join('')
+}
+
+function flag(region: string): string {
+  return `🏴${tags(region)}\u{e007f}`
+}
+
 test.each([
   ['  a title\n', 'a title'],
   ['two  spaces', 'two spaces'],
@@ -12,6 +21,10 @@ test.each([
   ['parted\u2028lines', 'parted lines'],
   ['half \ud83d a pair', 'half \ufffd a pair'],
   ['👩‍👧 family', '👩‍👧 family'],
+  ...['gbeng', 'gbsct', 'gbwls'].map(region => [`${flag(region)}${flag(region)}!`, `${flag(region)}${flag(region)}!`]),
+  ...['gbxyz', 'usca', 'gb', ''].map(region => [`a ${flag(region)}`, 'a 🏴']),
+  [`a ${tags('gbeng')}\u{e007f}`, 'a'],
+  [`${flag('gbeng')}${tags('do it')}`, flag('gbeng')],
 ])('of %j the line %j is seen', (text, line) => {
   expect(visibleLine(text)).toBe(line)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseYamlMapping, parseYamlMappingLeniently, splitFrontMatter } from '#indexer/rules/front-matter.ts'
+import { commentedFields, parseYamlMapping, parseYamlMappingLeniently, splitFrontMatter } from '#indexer/rules/front-matter.ts'
 
 describe('where front matter ends', () => {
   test.each([
@@ -12,13 +12,21 @@ describe('where front matter ends', () => {
     ['a rule in the body', '---\na: 1\n---\nbody\n---\nmore', 'a: 1\n', 'body\n---\nmore'],
     ['four dashes are no fence', '---\na: 1\n----\n---\nbody', 'a: 1\n----\n', 'body'],
   ])('%s', (_name, text, yaml, body) => {
-    expect(splitFrontMatter(text)).toEqual({ kind: 'block', yaml, body })
+    expect(splitFrontMatter(text)).toEqual({ kind: 'block', yaml, body, paddedLine: null })
+  })
+
+  test.each([
+    ['the first line', '--- \na: 1\n---\nbody', 1],
+    ['the last line', '---\na: 1\n---\t\r\nbody', 3],
+    ['both', '---  \r\na: 1\n...  \nbody', 1],
+  ])('blanks behind a fence: %s', (_name, text, paddedLine) => {
+    expect(splitFrontMatter(text)).toMatchObject({ kind: 'block', yaml: 'a: 1\n', body: 'body', paddedLine })
   })
 
   test.each([
     ['no fence', 'body', 'body'],
     ['a fence that is not on the first line', '\n---\na: 1\n---\n', '\n---\na: 1\n---\n'],
-    ['a fence with a space', '--- \na: 1\n---\n', '--- \na: 1\n---\n'],
+    ['a fence with a word', '--- a\na: 1\n---\n', '--- a\na: 1\n---\n'],
     ['only a byte order mark', '\uFEFFbody', 'body'],
     ['an empty file', '', ''],
   ])('none: %s', (_name, text, body) => {
@@ -76,7 +84,52 @@ describe('YAML', () => {
       ok: true,
       mapping,
       repaired: expect.stringMatching(/^`[\w-]+`: .* on line \d$/),
+      unread: '',
     })
+  })
+
+  test.each<[string, string, object, string?]>([
+    [
+      'a colon in a line that goes on',
+      'name: a\ndescription: Sorts mail.\n  Keywords: inbox, order\n\n  When: it is full\nlicense: MIT',
+      { name: 'a', description: 'Sorts mail. Keywords: inbox, order When: it is full', license: 'MIT' },
+    ],
+    ['a tab', 'name: a\nmetadata:\n\tauthor: b\n\tmore:\n\t\tx: y', { name: 'a', metadata: { author: 'b', more: { x: 'y' } } }],
+    ['a key twice', 'name: a\ndescription: one\ndescription: two', { name: 'a', description: 'one' }, 'description: two'],
+    ['the same key twice with one value', 'name: a\nlicense: MIT\nlicense: MIT', { name: 'a', license: 'MIT' }],
+    ['a quote that is not closed', 'description: "Sorts mail.\nname: a', { description: 'Sorts mail.', name: 'a' }],
+    ['a quote within quotes', 'description: "Sorts "mail" well."\nname: a', { description: 'Sorts "mail" well.', name: 'a' }],
+    [
+      'too little indentation',
+      'name: a\nmetadata:\n    x: 1\n  y: 2\nlicense: MIT',
+      { name: 'a', license: 'MIT' },
+      'metadata:\n    x: 1\n  y: 2',
+    ],
+    [
+      'marks of a conflict',
+      'name: a\n<<<<<<< ours\ndescription: b\n=======\n>>>>>>> theirs\nlist:\n- x',
+      { name: 'a', description: 'b', list: ['x'] },
+      '<<<<<<< ours\n=======\n>>>>>>> theirs',
+    ],
+    ['words before the first field', 'just words\nname: a', { name: 'a' }, 'just words'],
+    ['an alias', 'name: a\nmetadata: *x\nlist:\n  - *y', { name: 'a', metadata: '*x' }, 'list:\n  - *y'],
+    ['__proto__', '__proto__: 1\nname: a\n x: y: z', { name: 'a x: y: z', ['__proto__']: '1' }],
+  ])('read line by line: %s', (_name, yaml, mapping, unread = '') => {
+    const parsed = parseYamlMappingLeniently(yaml)
+    expect(parsed).toMatchObject({ ok: true, repaired: expect.any(String), unread })
+    expect(parsed.ok && Object.entries(parsed.mapping).sort()).toEqual(Object.entries(mapping).sort())
+  })
+
+  test('nothing is read of what has no field', () => {
+    for (const yaml of ['- a\n- b', 'just words', '{a: [}']) expect(parseYamlMappingLeniently(yaml).ok).toBe(false)
+  })
+
+  test('a comment ends a value that is not in quotes', () => {
+    const yaml = 'name: a # b\ndescription: Posts to #releases\nwhen: "#1 #2"\nlink: a#b\nlist: [a] # c\nempty: # d\n'
+    expect(commentedFields(yaml)).toEqual([
+      { field: 'name', line: 2 },
+      { field: 'description', line: 3 },
+    ])
   })
 
   test('what is right is not repaired', () => {

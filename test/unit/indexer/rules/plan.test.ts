@@ -105,6 +105,17 @@ describe('skills', () => {
     })
   })
 
+  test('below one at the root, or below one that carries several, are there on purpose', () => {
+    const below = (folder: string, names: string) => [...names].map(name => [`${folder}${name}/SKILL.md`, skillText(name)])
+    const warned = (files: [string, string][]) => {
+      const { plan } = planOf(Object.fromEntries(files))
+      return plan.skills.filter(({ warnings }) => warnings.some(({ code }) => code === 'skill.nested')).length
+    }
+    expect(warned([['SKILL.md', skillText('r')], ...below('skills/', 'ab')] as [string, string][])).toBe(0)
+    expect(warned([['r/SKILL.md', skillText('r')], ...below('r/skills/', 'abc')] as [string, string][])).toBe(0)
+    expect(warned([['r/SKILL.md', skillText('r')], ...below('r/skills/', 'ab')] as [string, string][])).toBe(2)
+  })
+
   test('of one name warn of each other, internal ones aside', () => {
     const internal = 'metadata: { internal: true }\n'
     const { skill } = planOf({

@@ -28,7 +28,12 @@ describe('warnings', () => {
   test.each([
     ['front_matter.missing', '# Title\n\nText.\n'],
     ['front_matter.unterminated', '---\nname: pdf-forms\nText.\n'],
-    ['front_matter.invalid', '---\nname: a\nname: b\n---\nText.\n'],
+    ['front_matter.invalid', '---\n- name\n---\nText.\n'],
+    ['front_matter.repaired', '---\nname: a\nname: b\n---\nText.\n'],
+    ['front_matter.padded', '--- \nname: pdf-forms\ndescription: d\n---\nText.\n'],
+    ['front_matter.late', '<!-- Copyright -->\n---\nname: pdf-forms\ndescription: d\n---\nText.\n'],
+    ['front_matter.late', '\n---\nname: pdf-forms\n---\nText.\n'],
+    ['front_matter.comment', '---\nname: pdf-forms\ndescription: Posts to #releases\n---\nText.\n'],
     ['front_matter.repaired', '---\nname: pdf-forms\ndescription: Use when: it rains\n---\nText.\n'],
     ['name.missing', '---\ndescription: d\n---\nText.\n'],
     ['name.missing', '---\nname: [a]\ndescription: d\n---\nText.\n'],
