@@ -19,6 +19,7 @@ import { HeldJson } from './held-json.ts'
 import { introduce } from './instructions.ts'
 import { KeptLists, LIST_TOOLS, type SdkAnswer } from './kept-lists.ts'
 import { KeptResults } from './kept-results.ts'
+import type { Message } from './messages.ts'
 import { createServer, type ServerOptions } from './server.ts'
 import { createSkillSource, type SkillSourceOptions } from './skill-source.ts'
 
@@ -32,8 +33,6 @@ export interface McpServiceOptions {
   /** Bound of the text of a result. */
   maxBytes: number
 }
-
-type Message = Readonly<Record<string, unknown>>
 
 /** Answers single messages; keeps nothing between two of them. */
 export interface McpService {
