@@ -6,6 +6,7 @@ import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotoco
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { parsePreferences, weightOfType } from '#core/accept.ts'
 import { type Address, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { memoryOfEntry } from '#core/memory.ts'
@@ -148,10 +149,19 @@ function isRefusal({ code }: ServiceError, viewer: Viewer): boolean {
 
 /** What the SDK reads of a request besides its message, which it gets parsed: the headers of the protocol. */
 function protocolHeaders({ headers }: FastifyRequest): IncomingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => READ_HEADERS.has(name) || name.startsWith('mcp-')))
+  const read = Object.entries(headers).filter(([name]) => READ_HEADERS.has(name) || name.startsWith('mcp-'))
+  return { ...Object.fromEntries(read), accept: acceptedTypes(headers.accept ?? '') }
 }
 
-const READ_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'last-event-id'])
+/** The SDK looks for both types by their names, so a range that accepts one is spelled out. */
+function acceptedTypes(header: string): string {
+  const preferences = parsePreferences(header)
+  return ANSWER_TYPES.filter(type => weightOfType(preferences, type) > 0).join(', ')
+}
+
+const ANSWER_TYPES = ['application/json', 'text/event-stream']
+
+const READ_HEADERS: ReadonlySet<string> = new Set(['content-type', 'last-event-id'])
 /** Nothing that JSON can say: the message is not encoded again. */
 const NO_BODY = Symbol('no body')
 

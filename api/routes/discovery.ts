@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { parsePreferences, weightOf } from '#core/accept.ts'
 import { type Address, formatAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { decodeText } from '#core/text.ts'
@@ -115,14 +116,7 @@ async function answerOlderSkills(request: FastifyRequest, reply: FastifyReply, m
 
 /** Whether a header `accept-encoding` names gzip, or everything, with a weight above zero. */
 function acceptsGzip(header: string): boolean {
-  const weights = new Map(
-    header
-      .toLowerCase()
-      .split(',')
-      .map(part => part.split(';').map(one => one.trim()))
-      .map(([name = '', weight = 'q=1']) => [name, Number(weight.replace(/^q=/, ''))] as const),
-  )
-  return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0
+  return (weightOf(parsePreferences(header), ['gzip', 'x-gzip', '*']) ?? 0) > 0
 }
 
 function sendIndex(reply: FastifyReply, { json }: { json: string }): FastifyReply {

@@ -49,6 +49,8 @@ describe('pages and scripts are compressed for browsers that accept it', () => {
     ['br;q=0.0, gzip; q=0', null],
     ['GZIP', 'gzip'],
     ['*', null],
+    ['br;q=0.1, gzip', 'gzip'],
+    ['gzip;q=0.5, br;q=0.5', 'br'],
   ])('accept-encoding %j chooses %s', (accepted, encoding) => expect(chooseEncoding(accepted)).toBe(encoding))
 })
 
