@@ -12,10 +12,12 @@ export const BODY_BYTES = 64 * 1024
  */
 export function refuseForeign({ headers }: FastifyRequest): void {
   if (!isLoopback(hostOf(`http://${headers.host}`)))
-    throw new McpRefusal(403, RPC.refused, 'this service answers only under the names of its own machine')
+    throw new McpRefusal(403, RPC.refused, `this service answers only under the names of its own machine; ${ELSEWHERE}`)
   if (headers.origin !== undefined && !isLoopback(hostOf(headers.origin)))
-    throw new McpRefusal(403, RPC.refused, 'this service answers only pages of its own machine')
+    throw new McpRefusal(403, RPC.refused, `this service answers only pages of its own machine; ${ELSEWHERE}`)
 }
+
+const ELSEWHERE = 'for clients elsewhere, start it with MOUNTGLASS_BASE_URL, the URL by which they reach it'
 
 /** Whether a host name of a URL leads to the own machine everywhere. */
 export function isLoopback(hostname: string | null): boolean {

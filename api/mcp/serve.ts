@@ -165,9 +165,12 @@ const READ_HEADERS: ReadonlySet<string> = new Set(['content-type', 'last-event-i
 /** Nothing that JSON can say: the message is not encoded again. */
 const NO_BODY = Symbol('no body')
 
+/** Headers that the HTTP server sets, which knows the connection: the SDK says `keep-alive` to a client that closes it. */
+const OF_CONNECTION: ReadonlySet<string> = new Set(['content-length', 'connection', 'keep-alive', 'transfer-encoding'])
+
 async function readAnswer(answer: Response, { method }: Message, held: HeldJson): Promise<SdkAnswer> {
   const { status, body } = answer
-  const headers = [...answer.headers].filter(([name]) => name !== 'content-length')
+  const headers = [...answer.headers].filter(([name]) => !OF_CONNECTION.has(name))
   if (body === null) return { status, headers, body }
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
   // The stream of a list ends with its only message.

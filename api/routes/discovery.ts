@@ -4,6 +4,7 @@ import { type Address, formatAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { decodeText } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
+import { allowAnyOrigin } from '../http/any-origin.ts'
 import { listsEtag } from '../http/entity-tag.ts'
 import { answerError, errorBody, loggedError } from '../http/error-handler.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
@@ -37,10 +38,7 @@ export function registerDiscovery(app: FastifyInstance, deps: Deps): void {
     [OLDER_SKILLS, answerOlderSkills],
   ]
   app.register(async instance => {
-    instance.addHook('onRequest', (_request, reply, done) => {
-      reply.headers({ 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' })
-      done()
-    })
+    allowAnyOrigin(instance)
     for (const { segment } of deps.hosts) {
       const prefix = declarePrefix(instance, `/${segment}`, { isPartOfAddress: true })
       for (const [path, answer] of answers) {

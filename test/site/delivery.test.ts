@@ -86,3 +86,10 @@ test('the fonts are files of this origin that never change, and those of English
   expect(styles.match(/@font-face/g)?.length).toBeGreaterThan(2)
   expect(styles).not.toMatch(/url\((?:"|')?(?:https?:|\/\/|data:)/)
 })
+
+test('/favicon.ico is the icon, for programs that ask for it without having read a page', async () => {
+  const { status, headers, bytes } = await site.get('/favicon.ico')
+  expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=3600'])
+  expect(headers['content-type']).toMatch(/^image\/(?:x-icon|vnd\.microsoft\.icon)$/)
+  expect([...bytes.subarray(0, 4)]).toEqual([0, 0, 1, 0])
+})
