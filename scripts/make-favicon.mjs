@@ -11,16 +11,24 @@ const HEADER_BYTES = 6
 const ENTRY_BYTES = 16
 
 const drawing = await readFile(new URL('icon.svg', FOLDER))
-const pictures = await Promise.all(SIZES.map(size => sharp(drawing, { density: 72 * (size / 32) * 4 }).resize(size, size).png().toBuffer()))
+const pictures = await Promise.all(
+  SIZES.map(async size => ({
+    size,
+    picture: await sharp(drawing, { density: 9 * size })
+      .resize(size, size)
+      .png()
+      .toBuffer(),
+  })),
+)
 
 const header = Buffer.alloc(HEADER_BYTES)
 header.writeUInt16LE(1, 2)
 header.writeUInt16LE(SIZES.length, 4)
 let offset = HEADER_BYTES + ENTRY_BYTES * SIZES.length
-const entries = pictures.map((picture, index) => {
+const entries = pictures.map(({ size, picture }) => {
   const entry = Buffer.alloc(ENTRY_BYTES)
-  entry.writeUInt8(SIZES[index], 0)
-  entry.writeUInt8(SIZES[index], 1)
+  entry.writeUInt8(size, 0)
+  entry.writeUInt8(size, 1)
   entry.writeUInt16LE(1, 4)
   entry.writeUInt16LE(32, 6)
   entry.writeUInt32LE(picture.length, 8)
@@ -28,4 +36,4 @@ const entries = pictures.map((picture, index) => {
   offset += picture.length
   return entry
 })
-await writeFile(new URL('favicon.ico', FOLDER), Buffer.concat([header, ...entries, ...pictures]))
+await writeFile(new URL('favicon.ico', FOLDER), Buffer.concat([header, ...entries, ...pictures.map(({ picture }) => picture)]))

@@ -73,8 +73,11 @@ export interface LocalHostOptions {
 
 /** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
+/** `extensions.objectFormat` of git's configuration. */
+const OBJECTS_BY_SHA256 = /^\s*(?:\[extensions\]\s*)?objectformat\s*=\s*"?sha256"?\s*$/im
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 const NOT_SELF_CONTAINED = 'links, or other things than files and folders, lie among its objects or refs'
+const NOT_SHA1 = 'it names its objects by SHA-256, and only the object format SHA-1 is read'
 const ANSWER_MS = 10_000
 /** Time in which a caller is told a commit, the waiting for a turn included. */
 const WAIT_MS = 20_000
@@ -129,10 +132,16 @@ class LocalGitHost implements LocalHost {
       const place = await this.#place(owner, name)
       if (!place) return null
       return await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
-        value: await describeRepository(place, watch),
+        value: await this.#describe(place, watch),
         keep: true,
       }))
     })
+  }
+
+  async #describe(place: Place, watch: Watch): Promise<HostRepository | null> {
+    const described = await describeRepository(place, watch)
+    if (described?.objectFormat) this.#onRefused(place.named, NOT_SHA1)
+    return described
   }
 
   resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
@@ -231,11 +240,13 @@ class LocalGitHost implements LocalHost {
   }
 
   async list(max: number): Promise<{ repositories: HostRepository[]; isComplete: boolean }> {
-    const { names, isComplete } = await listNames(this.#roots[0] ?? '', max)
+    const { names, isComplete } = await listNames(this.#roots[0] ?? '', max, this.#onRefused)
     const repositories = await mapFew(names, async ({ owner, name }) => {
       const found = await this.repository(owner, name)
       // A link is left out: its repository is listed at its real place.
-      return found.status === 'ok' && found.value.owner === owner && found.value.name === name ? [found.value] : []
+      return found.status === 'ok' && found.value.owner === owner && found.value.name === name && !found.value.objectFormat
+        ? [found.value]
+        : []
     })
     return { repositories: repositories.flat(), isComplete }
   }
@@ -292,10 +303,12 @@ async function describeRepository(place: Place, watch: Watch): Promise<HostRepos
   const markers = folders.map(folder => join(folder, PRIVATE_MARKER))
   const descriptionFile = join(place.commonDir, 'description')
   watch(place.commonDir, 'entries')
-  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile, ...markers.slice(1)]) watch(path)
-  const [head, description, ...marks] = await Promise.all([
+  const configFile = join(place.commonDir, 'config')
+  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile, configFile, ...markers.slice(1)]) watch(path)
+  const [head, description, config, ...marks] = await Promise.all([
     readHead(place.gitDir),
     readRealText(descriptionFile),
+    readRealText(configFile),
     ...markers.map(marker => lstat(marker).catch(ifAbsent)),
   ])
   if (head === null) return null
@@ -308,6 +321,7 @@ async function describeRepository(place: Place, watch: Watch): Promise<HostRepos
     description: shapeDescription(description ?? ''),
     avatar: null,
     visibility: marks.every(mark => mark === null) ? 'public' : 'private',
+    ...(OBJECTS_BY_SHA256.test(config ?? '') ? { objectFormat: 'sha256' as const } : {}),
     ...(place.main ? { main: place.main } : {}),
   })
 }

@@ -108,7 +108,9 @@ test('v5.0.0-3.2.1: what is no page is no document of this origin: its policy ha
   expect(others.length).toBeGreaterThan(100)
   expect(others.filter(answer => /script-src|unsafe-eval/.test(policyOf(answer))).map(nameOf)).toEqual([])
   const drawn = others.filter(answer => typeOf(answer)?.startsWith('image/'))
-  expect(new Set(drawn.map(({ route }) => route))).toEqual(new Set(['/badge/~', '/icon/~', '/social/~', '/icon.svg', '/favicon.ico']))
+  expect(new Set(drawn.map(({ route }) => route))).toEqual(
+    new Set(['/badge/~', '/icon/~', '/social/~', '/icon.svg', '/favicon.ico']),
+  )
   expect(drawn.filter(answer => !policyOf(answer).includes('sandbox')).map(nameOf)).toEqual([])
 })
 
