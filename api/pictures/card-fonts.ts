@@ -2,37 +2,48 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { type Range, readCoverage } from './font-coverage.ts'
 import { primaryOf } from './languages.ts'
 
-/** Loads fonts for texts. Fonts come in files for ranges of characters, and only those that a text needs are loaded, once. */
+/** Chooses the fonts that texts need. Fonts come in files for ranges of characters; each is read once. */
 export interface CardFonts {
-  /** The families for texts in a language, best first. Every character is drawn by the first family that has it. */
+  /** The families for texts in a language, best first. */
   familiesFor(lang: string | null): string[]
-  /** Loads what the texts need. */
-  load(texts: readonly string[], families: readonly string[], register: RegisterFont): Promise<void>
-  /** The characters of the text that no family has. */
-  missingIn(text: string, families: readonly string[]): string[]
+  /** What each family has to draw of a text: a character is drawn by the first family that has the whole of it, its marks included. */
+  match(text: string, families: readonly string[], options?: { substitute?: string }): Promise<MatchedText>
 }
 
-export type RegisterFont = (font: { name: string; data: Uint8Array; unicodeRange: Range[] }) => Promise<unknown>
+export interface MatchedText {
+  /** Without the characters that no family has, or with `substitute` in their place. A mark that the font of its letter lacks is left out. */
+  text: string
+  /** The share of its characters that no family has. */
+  missingShare: number
+  fonts: ReadonlySet<LoadedFont>
+}
 
-type Range = [first: number, last: number]
+/** The bytes of a file of fonts, under the name of its family, with the characters that it draws. */
+export interface LoadedFont {
+  path: string
+  name: string
+  data: Uint8Array
+  unicodeRange: Range[]
+}
 
 interface FontFile {
+  family: string
   path: string
-  ranges: Range[]
-  loading: Promise<unknown> | null
+  /** What the package says that it has: more than that. */
+  claims: Range[]
+  loading: Promise<LoadedFont> | null
 }
 
 export const SANS = 'Plex'
 export const MONO = 'Plex Mono'
 
-/** A package of fonts. Its other ranges are in other packages, and some claim symbols that their files lack: `only` is the range that is used. */
+/** A package of fonts, and the end of the names of its files. */
 interface FontPackage {
   name: string
-  /** End of the names of its files. */
   suffix: string
-  only?: string
 }
 
 /** By family. */
@@ -40,9 +51,9 @@ const PACKAGES: Readonly<Record<string, FontPackage>> = {
   [SANS]: { name: '@fontsource-variable/ibm-plex-sans', suffix: 'wght-normal' },
   [MONO]: { name: '@fontsource/ibm-plex-mono', suffix: '400-normal' },
   Noto: { name: '@fontsource-variable/noto-sans', suffix: 'wght-normal' },
-  Arabic: { name: '@fontsource-variable/noto-sans-arabic', suffix: 'wght-normal', only: 'arabic' },
-  Hebrew: { name: '@fontsource-variable/noto-sans-hebrew', suffix: 'wght-normal', only: 'hebrew' },
-  Thai: { name: '@fontsource-variable/noto-sans-thai', suffix: 'wght-normal', only: 'thai' },
+  Arabic: { name: '@fontsource-variable/noto-sans-arabic', suffix: 'wght-normal' },
+  Hebrew: { name: '@fontsource-variable/noto-sans-hebrew', suffix: 'wght-normal' },
+  Thai: { name: '@fontsource-variable/noto-sans-thai', suffix: 'wght-normal' },
   Chinese: { name: '@fontsource-variable/noto-sans-sc', suffix: 'wght-normal' },
   Japanese: { name: '@fontsource-variable/noto-sans-jp', suffix: 'wght-normal' },
   Korean: { name: '@fontsource-variable/noto-sans-kr', suffix: 'wght-normal' },
@@ -56,46 +67,77 @@ const HAN: Readonly<Record<string, readonly string[]>> = {
   zh: ['Chinese', 'Japanese', 'Korean'],
 }
 
-export function openCardFonts(): CardFonts {
-  const files = new Map(Object.entries(PACKAGES).map(([family, one]) => [family, readFontFiles(one)]))
+const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** Nothing is drawn for them. */
+const INVISIBLE = /^\p{Default_Ignorable_Code_Point}$/u
 
-  /** The file that draws the character; `null` when no family has it. */
-  function fileFor(code: number, families: readonly string[]): { family: string; file: FontFile } | null {
+export function openCardFonts(): CardFonts {
+  const files = Map.groupBy(Object.entries(PACKAGES).flatMap(readFontFiles), ({ family }) => family)
+
+  /** The font of a family that draws the character; `null` when it has none. */
+  async function fontIn(family: string, character: string): Promise<LoadedFont | null> {
+    const code = character.codePointAt(0) ?? 0
+    for (const file of files.get(family) ?? []) {
+      if (!isWithin(file.claims, code)) continue
+      file.loading ??= loadFont(file)
+      const font = await file.loading
+      if (isWithin(font.unicodeRange, code)) return font
+    }
+    return null
+  }
+
+  /** The fonts of the first family that has all of these characters; `null` when none has. */
+  async function fontsOf(characters: readonly string[], families: readonly string[]): Promise<LoadedFont[] | null> {
     for (const family of families) {
-      const file = files.get(family)?.find(({ ranges }) => ranges.some(([first, last]) => first <= code && code <= last))
-      if (file) return { family, file }
+      const fonts = await Promise.all(characters.map(character => fontIn(family, character)))
+      if (fonts.every(font => font !== null)) return fonts
     }
     return null
   }
 
   return {
     familiesFor: lang => [...ALWAYS, ...(HAN[lang === null ? 'zh' : primaryOf(lang)] ?? HAN.zh ?? [])],
-    async load(texts, families, register) {
-      const needed = new Map<FontFile, string>()
-      for (const character of new Set(texts.flatMap(text => [...text]))) {
-        const found = fileFor(character.codePointAt(0) ?? 0, families)
-        if (found) needed.set(found.file, found.family)
+    async match(text, families, { substitute = '' } = {}) {
+      const fonts = new Set<LoadedFont>()
+      let [kept, characters, missing] = ['', 0, 0]
+      for (const { segment } of CLUSTERS.segment(text)) {
+        const visible = [...segment].filter(character => !INVISIBLE.test(character))
+        const whole = await fontsOf(visible, families)
+        const found = whole ?? (await fontsOf(visible.slice(0, 1), families))
+        for (const font of found ?? []) fonts.add(font)
+        kept += whole ? segment : found ? visible[0] : substitute
+        characters += visible.length
+        missing += visible.length - (found?.length ?? 0)
       }
-      await Promise.all(
-        [...needed].map(([file, family]) => {
-          file.loading ??= readFile(file.path).then(data => register({ name: family, data, unicodeRange: file.ranges }))
-          return file.loading
-        }),
-      )
+      return { text: kept, missingShare: characters === 0 ? 0 : missing / characters, fonts }
     },
-    missingIn: (text, families) => [...text].filter(character => fileFor(character.codePointAt(0) ?? 0, families) === null),
   }
 }
 
+function isWithin(ranges: readonly Range[], code: number): boolean {
+  return ranges.some(([first, last]) => first <= code && code <= last)
+}
+
+async function loadFont({ family, path, claims }: FontFile): Promise<LoadedFont> {
+  const data = await readFile(path)
+  const coverage = await readCoverage(data)
+  // A file also has some characters of the others, without the rules by which they are put together.
+  return { path, name: family, data, unicodeRange: claims.flatMap(claim => coverage.flatMap(range => overlapOf(claim, range))) }
+}
+
+function overlapOf([first, last]: Range, [from, to]: Range): Range[] {
+  return last < from || to < first ? [] : [[Math.max(first, from), Math.min(last, to)]]
+}
+
 /** The files of a package, by its list of ranges. Nothing of them is read yet. */
-function readFontFiles({ name, suffix, only }: FontPackage): FontFile[] {
+function readFontFiles([family, { name, suffix }]: [string, FontPackage]): FontFile[] {
   const list = createRequire(import.meta.url).resolve(`${name}/unicode.json`)
   const ranges = JSON.parse(readFileSync(list, 'utf8')) as Record<string, string>
   const base = name.slice(name.indexOf('/') + 1)
-  const used = Object.entries(ranges).filter(([subset]) => only === undefined || subset === only)
-  return used.map(([subset, text]) => ({
+  return Object.entries(ranges).map(([subset, text]) => ({
+    family,
     path: join(dirname(list), 'files', `${base}-${subset.replace(/[[\]]/g, '')}-${suffix}.woff2`),
-    ranges: text.split(',').map(parseRange),
+    claims: text.split(',').map(parseRange),
     loading: null,
   }))
 }

@@ -231,12 +231,6 @@ function words(text: string, style: Style): TextNode {
   return { type: 'text', text, style: { overflowWrap: 'anywhere', ...style } }
 }
 
-/** The texts of a layout, emoji not included. */
-export function textsOf(node: Node): string[] {
-  if (node.type === 'text') return [node.text]
-  return node.type === 'container' ? (node.children ?? []).flatMap(textsOf) : []
-}
-
 /** The pictures of a layout. */
 export function imagesOf(node: Node): ImageNode[] {
   if (node.type === 'image') return [node]

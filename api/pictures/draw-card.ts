@@ -3,34 +3,39 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Node, Renderer } from '@takumi-rs/core'
 import { extractEmojis } from '@takumi-rs/helpers/emoji'
+import { LRUCache } from 'lru-cache'
+import { compareBytes } from '#core/text.ts'
 import { CARD_HEIGHT, CARD_WIDTH, type CardModel } from './card.ts'
-import { MONO, openCardFonts } from './card-fonts.ts'
-import { imagesOf, layoutCard, OWNER_PICTURE, textsOf } from './card-layout.ts'
+import { type LoadedFont, MONO, openCardFonts } from './card-fonts.ts'
+import { imagesOf, layoutCard, OWNER_PICTURE } from './card-layout.ts'
 import type { DrawTask } from './drawer.ts'
 
 /** Of decoded pictures: those of owners differ from card to card. */
-const CACHE_BYTES = 8 * 1024 * 1024
+const CACHE_BYTES = 2 * 1024 * 1024
 /** The share of a text's characters that may be missing in the fonts. A text with more missing characters is left out. */
 const MISSING_SHARE = 0.2
+/** Cards of one script need the same fonts, of other scripts others. */
+const RENDERERS = 8
 
-const renderer = new Renderer({ cacheMaxBytes: CACHE_BYTES })
 const fonts = openCardFonts()
 const EMOJI_FOLDER = dirname(createRequire(import.meta.url).resolve('@twemoji/svg/1f600.svg'))
 const emoji = new Map<string, Promise<Uint8Array | null>>()
+/** By the fonts that they have. */
+const renderers = new LRUCache<string, Promise<Renderer>>({ max: RENDERERS })
 
-/** Draws a card as PNG. */
+/** Draws a card as PNG. What was drawn before has no part in it. */
 export async function drawCard({ card, picture }: DrawTask): Promise<Uint8Array> {
   const families = fonts.familiesFor(card.lang ?? card.factsLang)
-  const shown = withoutMissing(card, families)
+  const shown = await withoutMissing(card, families)
   const layout = extractEmojis(
     layoutCard({ card: shown, families: families.join(', '), hasPicture: picture !== null }),
     'twemoji',
   )
   const images = await loadImages(layout, picture)
-  const texts = textsOf(layout)
-  await fonts.load(texts, families, font => renderer.registerFont(font))
-  await fonts.load([...texts, '…'], [MONO, ...families], font => renderer.registerFont(font))
-  return await renderer.render(layout, {
+  const needed = new Set<LoadedFont>()
+  const drawable = await withDrawableTexts(layout, families, needed)
+  const renderer = await rendererWith(needed)
+  return await renderer.render(drawable, {
     width: CARD_WIDTH,
     height: CARD_HEIGHT,
     format: 'png',
@@ -40,17 +45,52 @@ export async function drawCard({ card, picture }: DrawTask): Promise<Uint8Array>
   })
 }
 
-/** The card without the characters that no font has; without the text when that is most of it. */
-function withoutMissing(card: CardModel, families: readonly string[]): CardModel {
-  const readable = (text: string): string | null => {
+/** The layout with texts that the fonts have. @param needed receives these fonts */
+async function withDrawableTexts(node: Node, families: readonly string[], needed: Set<LoadedFont>): Promise<Node> {
+  if (node.type === 'container') {
+    const children = await Promise.all((node.children ?? []).map(child => withDrawableTexts(child, families, needed)))
+    return { ...node, children }
+  }
+  if (node.type !== 'text') return node
+  const isAddress = node.style?.fontFamily === MONO
+  const own = isAddress ? [MONO, ...families] : families
+  // A line that is cut ends with an ellipsis.
+  const [matched, ellipsis] = await Promise.all([
+    fonts.match(node.text, own, { substitute: isAddress ? '…' : '' }),
+    fonts.match('…', own),
+  ])
+  for (const font of [...matched.fonts, ...ellipsis.fonts]) needed.add(font)
+  return { ...node, text: matched.text }
+}
+
+/** A renderer that has these fonts and no others: it draws a character by any font that it has. */
+function rendererWith(needed: ReadonlySet<LoadedFont>): Promise<Renderer> {
+  const sorted = [...needed].sort((left, right) => compareBytes(left.path, right.path))
+  const key = sorted.map(({ path }) => path).join(' ')
+  const found = renderers.get(key) ?? createRenderer(sorted)
+  renderers.set(key, found)
+  return found
+}
+
+async function createRenderer(needed: readonly LoadedFont[]): Promise<Renderer> {
+  const renderer = new Renderer({ cacheMaxBytes: CACHE_BYTES })
+  for (const { path: _, ...font } of needed) await renderer.registerFont(font)
+  return renderer
+}
+
+/** The card without a text most of which no font has; the rest of a text's missing characters are left out when it is drawn. */
+async function withoutMissing(card: CardModel, families: readonly string[]): Promise<CardModel> {
+  const readable = async (text: string): Promise<string | null> => {
     const pictured = asPictures(text)
-    const missing = new Set(fonts.missingIn(pictured.replace(EMOJI, ''), families))
-    const characters = [...pictured]
-    const kept = characters.filter(character => !missing.has(character))
-    return characters.length - kept.length > characters.length * MISSING_SHARE ? null : kept.join('')
+    const { missingShare } = await fonts.match(pictured.replace(EMOJI, ''), families)
+    return missingShare > MISSING_SHARE ? null : pictured
   }
   const { title, plainTitle, description } = card
-  return { ...card, title: readable(title) ?? plainTitle, description: description === null ? null : readable(description) }
+  return {
+    ...card,
+    title: (await readable(title)) ?? plainTitle,
+    description: description === null ? null : await readable(description),
+  }
 }
 
 /** Has symbols that may be text or emoji drawn as emoji: fonts lack most of them, whatever their lists of ranges say. */
