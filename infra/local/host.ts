@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { lstat, realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { realpath } from 'node:fs/promises'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import { mapFew } from '#core/concurrency/map-few.ts'
-import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
   type GitHost,
   type HostAnswer,
@@ -19,18 +16,17 @@ import {
 } from '#core/ports/git-host.ts'
 import { type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { encodePath } from '#core/repo-path.ts'
-import { truncateCharacters } from '#core/text.ts'
-import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
 import { createRawFiles, type RawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
 import { UnreadableCommit } from '#infra/git/tree-objects.ts'
 import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
 import { Commits } from './commits.ts'
+import { describeRepository } from './described.ts'
 import { createGitPlaces } from './git-places.ts'
 import { listNames } from './listed-names.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
-import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
+import { findPlace, type Place, type PlaceName } from './place.ts'
 import { PlaceHistory } from './place-history.ts'
 import { PrivateViews } from './private-views.ts'
 import { UnfinishedWalk } from './reachability.ts'
@@ -71,11 +67,6 @@ export interface LocalHostOptions {
   historyWaitMs?: number
 }
 
-/** A file of this name in the git dir makes the repository private. */
-const PRIVATE_MARKER = 'mountglass-private'
-/** `extensions.objectFormat` of git's configuration. */
-const OBJECTS_BY_SHA256 = /^\s*(?:\[extensions\]\s*)?objectformat\s*=\s*"?sha256"?\s*$/im
-const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 const NOT_SELF_CONTAINED = 'links, or other things than files and folders, lie among its objects or refs'
 const NOT_SHA1 = 'it names its objects by SHA-256, and only the object format SHA-1 is read'
 const ANSWER_MS = 10_000
@@ -294,39 +285,4 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
       return { status: 'unavailable', retryAfterSeconds: null }
     throw error
   }
-}
-
-async function describeRepository(place: Place, watch: Watch): Promise<HostRepository | null> {
-  const { owner, name } = place.named
-  // Somebody who puts the file beside the `.git` folder wants the same.
-  const folders = basename(place.commonDir) === '.git' ? [place.commonDir, dirname(place.commonDir)] : [place.commonDir]
-  const markers = folders.map(folder => join(folder, PRIVATE_MARKER))
-  const descriptionFile = join(place.commonDir, 'description')
-  watch(place.commonDir, 'entries')
-  const configFile = join(place.commonDir, 'config')
-  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile, configFile, ...markers.slice(1)]) watch(path)
-  const [head, description, config, ...marks] = await Promise.all([
-    readHead(place.gitDir),
-    readRealText(descriptionFile),
-    readRealText(configFile),
-    ...markers.map(marker => lstat(marker).catch(ifAbsent)),
-  ])
-  if (head === null) return null
-  return Object.freeze({
-    id: `local-${createHash('sha256').update(`${owner}/${name}`).digest('hex').slice(0, 32)}`,
-    host: 'local',
-    owner,
-    name,
-    defaultBranch: 'ref' in head ? head.ref.replace(/^refs\/heads\//, '') : 'HEAD',
-    description: shapeDescription(description ?? ''),
-    avatar: null,
-    visibility: marks.every(mark => mark === null) ? 'public' : 'private',
-    ...(OBJECTS_BY_SHA256.test(config ?? '') ? { objectFormat: 'sha256' as const } : {}),
-    ...(place.main ? { main: place.main } : {}),
-  })
-}
-
-function shapeDescription(text: string): string | null {
-  const trimmed = text.trim()
-  return trimmed === '' || NO_DESCRIPTION.test(trimmed) ? null : truncateCharacters(trimmed, DESCRIPTION_CHARACTERS)
 }
