@@ -9,7 +9,9 @@ import { primaryOf } from './languages.ts'
 export interface CardFonts {
   /** The families for texts in a language, best first. */
   familiesFor(lang: string | null): string[]
-  /** What each family has to draw of a text: a character is drawn by the first family that has the whole of it, its marks included. */
+  /**
+   * What fonts draw of a text: a character is drawn by the first family that has a font for the whole of it, its marks included.
+   */
   match(text: string, families: readonly string[], options?: { substitute?: string }): Promise<MatchedText>
 }
 
@@ -18,19 +20,22 @@ export interface MatchedText {
   text: string
   /** The share of its characters that no family has. */
   missingShare: number
-  fonts: ReadonlySet<LoadedFont>
+  /** Best first. */
+  fonts: readonly LoadedFont[]
 }
 
-/** The bytes of a file of fonts, under the name of its family, with the characters that it draws. */
+/** The bytes of a file of fonts, with the characters that it draws. */
 export interface LoadedFont {
-  path: string
+  family: string
+  /** Of this file alone. */
   name: string
+  /** Among the files of its family. */
+  position: number
   data: Uint8Array
   unicodeRange: Range[]
 }
 
-interface FontFile {
-  family: string
+interface FontFile extends Pick<LoadedFont, 'family' | 'name' | 'position'> {
   path: string
   /** What the package says that it has: more than that. */
   claims: Range[]
@@ -74,23 +79,16 @@ const INVISIBLE = /^\p{Default_Ignorable_Code_Point}$/u
 export function openCardFonts(): CardFonts {
   const files = Map.groupBy(Object.entries(PACKAGES).flatMap(readFontFiles), ({ family }) => family)
 
-  /** The font of a family that draws the character; `null` when it has none. */
-  async function fontIn(family: string, character: string): Promise<LoadedFont | null> {
-    const code = character.codePointAt(0) ?? 0
-    for (const file of files.get(family) ?? []) {
-      if (!isWithin(file.claims, code)) continue
-      file.loading ??= loadFont(file)
-      const font = await file.loading
-      if (isWithin(font.unicodeRange, code)) return font
-    }
-    return null
-  }
-
-  /** The fonts of the first family that has all of these characters; `null` when none has. */
-  async function fontsOf(characters: readonly string[], families: readonly string[]): Promise<LoadedFont[] | null> {
+  /** The font of the first family that has one for all of these characters; `null` when none has. */
+  async function fontOf(characters: readonly string[], families: readonly string[]): Promise<LoadedFont | null> {
+    const codes = characters.map(character => character.codePointAt(0) ?? 0)
     for (const family of families) {
-      const fonts = await Promise.all(characters.map(character => fontIn(family, character)))
-      if (fonts.every(font => font !== null)) return fonts
+      for (const file of files.get(family) ?? []) {
+        if (!codes.every(code => isWithin(file.claims, code))) continue
+        file.loading ??= loadFont(file)
+        const font = await file.loading
+        if (codes.every(code => isWithin(font.unicodeRange, code))) return font
+      }
     }
     return null
   }
@@ -102,31 +100,41 @@ export function openCardFonts(): CardFonts {
       let [kept, characters, missing] = ['', 0, 0]
       for (const { segment } of CLUSTERS.segment(text)) {
         const visible = [...segment].filter(character => !INVISIBLE.test(character))
-        const whole = await fontsOf(visible, families)
-        const found = whole ?? (await fontsOf(visible.slice(0, 1), families))
-        for (const font of found ?? []) fonts.add(font)
-        kept += whole ? segment : found ? visible[0] : substitute
+        const whole = await fontOf(visible, families)
+        const font = whole ?? (await fontOf(visible.slice(0, 1), families))
+        if (font) fonts.add(font)
+        kept += whole ? segment : font ? visible[0] : substitute
         characters += visible.length
-        missing += visible.length - (found?.length ?? 0)
+        missing += visible.length - (whole ? visible.length : font ? 1 : 0)
       }
-      return { text: kept, missingShare: characters === 0 ? 0 : missing / characters, fonts }
+      return { text: kept, missingShare: characters === 0 ? 0 : missing / characters, fonts: inOrder(fonts, families) }
     },
   }
 }
+
+/** Each font once, in the order of their families. */
+export function inOrder(fonts: Iterable<LoadedFont>, families: readonly string[]): LoadedFont[] {
+  const rankOf = ({ family, position }: LoadedFont) => families.indexOf(family) * MAX_FILES + position
+  return [...new Set(fonts)].sort((left, right) => rankOf(left) - rankOf(right))
+}
+
+/** More than a package has. */
+const MAX_FILES = 1_000
 
 function isWithin(ranges: readonly Range[], code: number): boolean {
   return ranges.some(([first, last]) => first <= code && code <= last)
 }
 
-async function loadFont({ family, path, claims }: FontFile): Promise<LoadedFont> {
-  const data = await readFile(path)
-  const coverage = await readCoverage(data)
-  // A file also has some characters of the others, without the rules by which they are put together.
-  return { path, name: family, data, unicodeRange: claims.flatMap(claim => coverage.flatMap(range => overlapOf(claim, range))) }
+function overlap(left: readonly Range[], right: readonly Range[]): Range[] {
+  return left.flatMap(([first, last]) =>
+    right.flatMap(([from, to]): Range[] => (last < from || to < first ? [] : [[Math.max(first, from), Math.min(last, to)]])),
+  )
 }
 
-function overlapOf([first, last]: Range, [from, to]: Range): Range[] {
-  return last < from || to < first ? [] : [[Math.max(first, from), Math.min(last, to)]]
+async function loadFont({ family, name, position, path, claims }: FontFile): Promise<LoadedFont> {
+  const data = await readFile(path)
+  // A file also has some characters of the others, without the rules by which they are put together.
+  return { family, name, position, data, unicodeRange: overlap(claims, await readCoverage(data)) }
 }
 
 /** The files of a package, by its list of ranges. Nothing of them is read yet. */
@@ -134,8 +142,10 @@ function readFontFiles([family, { name, suffix }]: [string, FontPackage]): FontF
   const list = createRequire(import.meta.url).resolve(`${name}/unicode.json`)
   const ranges = JSON.parse(readFileSync(list, 'utf8')) as Record<string, string>
   const base = name.slice(name.indexOf('/') + 1)
-  return Object.entries(ranges).map(([subset, text]) => ({
+  return Object.entries(ranges).map(([subset, text], position) => ({
     family,
+    position,
+    name: `${family}-${subset}`.replace(/[^\w-]/g, ''),
     path: join(dirname(list), 'files', `${base}-${subset.replace(/[[\]]/g, '')}-${suffix}.woff2`),
     claims: text.split(',').map(parseRange),
     loading: null,

@@ -10,8 +10,6 @@ export const OWNER_PICTURE = 'owner'
 
 export interface CardLook {
   card: CardModel
-  /** `fontFamily` of texts. */
-  families: string
   hasPicture: boolean
 }
 
@@ -42,7 +40,6 @@ export function layoutCard(look: CardLook): Node {
       height: CARD_HEIGHT,
       backgroundColor: PAPER,
       color: INK,
-      fontFamily: look.families,
       flexDirection: isMirrored ? 'row-reverse' : 'row',
       ...padding(0, MARGIN),
     },

@@ -3,79 +3,81 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Node, Renderer } from '@takumi-rs/core'
 import { extractEmojis } from '@takumi-rs/helpers/emoji'
-import { LRUCache } from 'lru-cache'
-import { compareBytes } from '#core/text.ts'
 import { CARD_HEIGHT, CARD_WIDTH, type CardModel } from './card.ts'
-import { type LoadedFont, MONO, openCardFonts } from './card-fonts.ts'
+import { inOrder, type LoadedFont, MONO, openCardFonts } from './card-fonts.ts'
 import { imagesOf, layoutCard, OWNER_PICTURE } from './card-layout.ts'
 import type { DrawTask } from './drawer.ts'
 
 /** Of decoded pictures: those of owners differ from card to card. */
-const CACHE_BYTES = 2 * 1024 * 1024
+const CACHE_BYTES = 8 * 1024 * 1024
 /** The share of a text's characters that may be missing in the fonts. A text with more missing characters is left out. */
 const MISSING_SHARE = 0.2
-/** Cards of one script need the same fonts, of other scripts others. */
-const RENDERERS = 8
 
+const renderer = new Renderer({ cacheMaxBytes: CACHE_BYTES })
 const fonts = openCardFonts()
 const EMOJI_FOLDER = dirname(createRequire(import.meta.url).resolve('@twemoji/svg/1f600.svg'))
 const emoji = new Map<string, Promise<Uint8Array | null>>()
-/** By the fonts that they have. */
-const renderers = new LRUCache<string, Promise<Renderer>>({ max: RENDERERS })
+const registered = new Map<LoadedFont, Promise<unknown>>()
 
 /** Draws a card as PNG. What was drawn before has no part in it. */
 export async function drawCard({ card, picture }: DrawTask): Promise<Uint8Array> {
   const families = fonts.familiesFor(card.lang ?? card.factsLang)
   const shown = await withoutMissing(card, families)
-  const layout = extractEmojis(
-    layoutCard({ card: shown, families: families.join(', '), hasPicture: picture !== null }),
-    'twemoji',
-  )
+  const layout = extractEmojis(layoutCard({ card: shown, hasPicture: picture !== null }), 'twemoji')
   const images = await loadImages(layout, picture)
   const needed = new Set<LoadedFont>()
   const drawable = await withDrawableTexts(layout, families, needed)
-  const renderer = await rendererWith(needed)
+  await register(needed)
   return await renderer.render(drawable, {
     width: CARD_WIDTH,
     height: CARD_HEIGHT,
     format: 'png',
     images,
-    fontFamilies: [...families, MONO],
+    // The renderer knows those of other cards, too.
+    fontFamilies: inOrder(needed, [...families, MONO]).map(({ name }) => name),
     lang: card.lang ?? card.factsLang,
   })
 }
 
-/** The layout with texts that the fonts have. @param needed receives these fonts */
-async function withDrawableTexts(node: Node, families: readonly string[], needed: Set<LoadedFont>): Promise<Node> {
+/**
+ * The layout with texts that the fonts have, each set in its own fonts.
+ *
+ * @param needed receives these fonts
+ * @param isInAddress an address has a font before the others
+ */
+async function withDrawableTexts(
+  node: Node,
+  families: readonly string[],
+  needed: Set<LoadedFont>,
+  isInAddress = false,
+): Promise<Node> {
+  const isAddress = isInAddress || node.style?.fontFamily === MONO
   if (node.type === 'container') {
-    const children = await Promise.all((node.children ?? []).map(child => withDrawableTexts(child, families, needed)))
-    return { ...node, children }
+    const children = (node.children ?? []).map(child => withDrawableTexts(child, families, needed, isAddress))
+    return { ...node, children: await Promise.all(children) }
   }
   if (node.type !== 'text') return node
-  const isAddress = node.style?.fontFamily === MONO
   const own = isAddress ? [MONO, ...families] : families
   // A line that is cut ends with an ellipsis.
   const [matched, ellipsis] = await Promise.all([
     fonts.match(node.text, own, { substitute: isAddress ? '…' : '' }),
     fonts.match('…', own),
   ])
-  for (const font of [...matched.fonts, ...ellipsis.fonts]) needed.add(font)
-  return { ...node, text: matched.text }
+  const its = inOrder([...matched.fonts, ...ellipsis.fonts], own)
+  for (const font of its) needed.add(font)
+  return { ...node, text: matched.text, style: { ...node.style, fontFamily: its.map(({ name }) => name).join(', ') } }
 }
 
-/** A renderer that has these fonts and no others: it draws a character by any font that it has. */
-function rendererWith(needed: ReadonlySet<LoadedFont>): Promise<Renderer> {
-  const sorted = [...needed].sort((left, right) => compareBytes(left.path, right.path))
-  const key = sorted.map(({ path }) => path).join(' ')
-  const found = renderers.get(key) ?? createRenderer(sorted)
-  renderers.set(key, found)
-  return found
-}
-
-async function createRenderer(needed: readonly LoadedFont[]): Promise<Renderer> {
-  const renderer = new Renderer({ cacheMaxBytes: CACHE_BYTES })
-  for (const { path: _, ...font } of needed) await renderer.registerFont(font)
-  return renderer
+/** Has the renderer know the fonts. It keeps them: cards of one script need the same ones. */
+async function register(needed: ReadonlySet<LoadedFont>): Promise<void> {
+  await Promise.all(
+    [...needed].map(font => {
+      const registering =
+        registered.get(font) ?? renderer.registerFont({ name: font.name, data: font.data, unicodeRange: font.unicodeRange })
+      registered.set(font, registering)
+      return registering
+    }),
+  )
 }
 
 /** The card without a text most of which no font has; the rest of a text's missing characters are left out when it is drawn. */

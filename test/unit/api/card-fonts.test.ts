@@ -7,7 +7,7 @@ import { readCoverage } from '#api/pictures/font-coverage.ts'
 
 const fonts = openCardFonts()
 const namesOf = async (text: string, families: readonly string[]) =>
-  [...new Set([...(await fonts.match(text, families)).fonts].map(({ name }) => name))].sort()
+  [...new Set([...(await fonts.match(text, families)).fonts].map(({ family }) => family))].sort()
 
 describe('the fonts of a text', () => {
   test.each<[text: string, lang: string | null, names: string[]]>([
