@@ -1,6 +1,6 @@
 import type { FrontMatterValue } from '#core/contract/skill.ts'
-import { messageKeyOf } from '#core/errors.ts'
 import type { REASONS } from '#core/words/findings-en.ts'
+import { messageKeyOf } from '#core/words/sentence.ts'
 import { fill, type Ui } from '../words/ui.ts'
 
 /** A front-matter field on one line: words, `one, two` of a list, `key: words, …` of a map. */
