@@ -10,8 +10,6 @@ import type { Watch } from './signatures.ts'
 
 /** A file of this name in the git dir makes the repository private. */
 const PRIVATE_MARKER = 'mountglass-private'
-/** `extensions.objectFormat` of git's configuration. */
-const OBJECTS_BY_SHA256 = /^\s*(?:\[extensions\]\s*)?objectformat\s*=\s*"?sha256"?\s*$/im
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 
 /** What the files of a repository say of it; `null` without a HEAD. */
@@ -40,7 +38,7 @@ export async function describeRepository(place: Place, watch: Watch): Promise<Ho
     description: shapeDescription(description ?? ''),
     avatar: null,
     visibility: marks.every(mark => mark === null) ? 'public' : 'private',
-    ...(OBJECTS_BY_SHA256.test(config ?? '') ? { objectFormat: 'sha256' as const } : {}),
+    ...(namesObjectsBySha256(config ?? '') ? { objectFormat: 'sha256' as const } : {}),
     ...(place.main ? { main: place.main } : {}),
   })
 }
@@ -48,4 +46,9 @@ export async function describeRepository(place: Place, watch: Watch): Promise<Ho
 function shapeDescription(text: string): string | null {
   const trimmed = text.trim()
   return trimmed === '' || NO_DESCRIPTION.test(trimmed) ? null : truncateCharacters(trimmed, DESCRIPTION_CHARACTERS)
+}
+
+/** By `extensions.objectFormat` of git's configuration. */
+function namesObjectsBySha256(config: string): boolean {
+  return config.split('\n').some(line => /^(?:\[extensions\])?objectformat=sha256$/i.test(line.replace(/[\s"]/g, '')))
 }
