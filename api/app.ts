@@ -17,6 +17,7 @@ import { featuredReader } from './cards/featured.ts'
 import type { Deps } from './deps.ts'
 import { refuseBadHost } from './http/bad-host.ts'
 import { type BodyLimits, createBodyReader } from './http/body-reader.ts'
+import { refuseEncodedBodies } from './http/encoded-body.ts'
 import { registerEndpoints } from './http/endpoint.ts'
 import { EntityTags } from './http/entity-tag.ts'
 import { answerError } from './http/error-handler.ts'
@@ -147,6 +148,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     if (!isApiPath(request.url)) refuseRequest(methods, request, reply)
     done()
   })
+  refuseEncodedBodies(app)
   const log = logAnswers(app)
   app.addHook('preClose', async () => unchanged.close())
   app.addHook('onClose', async () => deps.uses.close())

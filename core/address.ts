@@ -22,10 +22,13 @@ interface HostNames {
   repository: RegExp
 }
 
-/** The hosts of the address grammar, by segment. A deployment serves some or all of them. */
+/** The hosts of the address grammar, by segment. Folders whose names begin with a dot are hidden, but for those that have a meaning at GitHub. A deployment serves some or all of them. */
 export const HOST_NAMES = {
   gh: { owner: /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})$/, repository: /^(?!\.{1,2}$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i },
-  local: { owner: /^(?!\.)[A-Za-z0-9._-]{1,100}$/, repository: /^(?!\.)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/ },
+  local: {
+    owner: /^(?!\.)[A-Za-z0-9._-]{1,100}$/,
+    repository: /^(?!\.(?!github(?:-private)?$))(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/,
+  },
 } as const satisfies Readonly<Record<string, HostNames>>
 
 /**

@@ -1,4 +1,3 @@
-import { isShortenedSha } from './commit-sha.ts'
 import {
   ADDRESS_BYTES,
   ADDRESS_SEGMENTS,
@@ -26,6 +25,7 @@ export const ERROR_STATUS = {
   'request.method_not_allowed': 405,
   'request.timeout': 408,
   'request.too_large': 413,
+  'request.encoded': 415,
   'request.headers_too_large': 431,
   'mount.repo_not_found': 404,
   'mount.ref_not_found': 404,
@@ -95,6 +95,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'request.method_not_allowed': 'this route does not support the method; the header allow lists those that it supports',
   'request.timeout': 'the request did not arrive in time; send it again without pauses',
   'request.too_large': 'the body of the request is too large',
+  'request.encoded': 'the body of the request is encoded as its header content-encoding says; send it as it is',
   'request.headers_too_large': 'the headers of the request are too large; send fewer or shorter ones',
   'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
   'mount.ref_not_found':
@@ -136,12 +137,14 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
 export const CASE_MESSAGE = {
   'mount.ref_not_found:shortened':
     'the repository has no branch or tag of this name; if it is the beginning of a commit hash, give all 40 digits',
+  'mount.ref_not_found:slash':
+    'the repository has a branch or tag of this name with a slash in it; write the slash as %2F, as in @feature%2Fx',
+  'mount.ref_not_found:default':
+    'the default branch that the repository names does not exist; name one of its branches or tags after @, as the route refs lists them',
+  'mount.ref_not_found:tags': 'the repository has tags and no branch; name one of its tags after @, as the route refs lists them',
+  'mount.not_allowed:sha256':
+    'the repository names its objects by SHA-256, and only repositories of the object format SHA-1 are served',
 } as const
-
-/** What `mount.ref_not_found` says of a ref. @param ref `null`: the default branch */
-export function aboutMissingRef(ref: string | null): ServiceErrorOptions {
-  return ref !== null && isShortenedSha(ref) ? { message: CASE_MESSAGE['mount.ref_not_found:shortened'] } : {}
-}
 
 /** The key of an error's message in the catalogues: `<code>`, or `<code>:<case>`. `null` when the message has no translation. */
 export function messageKeyOf(code: unknown, message: string): string | null {

@@ -12,6 +12,8 @@ export const onRequest: MiddlewareHandler = async ({ locals }, next) => {
   const { body, status, headers } = response
   // A page that shows another one (`Astro.rewrite`) receives that one as it is to be sent: compressed again, no browser could read it.
   if (headers.get('vary')?.includes('accept-encoding')) return response
+  // Programs that do not read the page for its encoding take Latin-1.
+  if (headers.get('content-type') === 'text/html') headers.set('content-type', 'text/html; charset=utf-8')
   headers.append('vary', 'accept, accept-language, accept-encoding')
   const { ui } = locals
   const location = headers.get('location')

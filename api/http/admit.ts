@@ -5,7 +5,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { RequestOrigin } from '../people/audit.ts'
 import { isFromOwnPages } from '../people/own-pages.ts'
 import type { People } from '../people/people.ts'
-import { bearerOf } from '../people/presented.ts'
+import { presentedToken } from '../people/presented.ts'
 import { ANONYMOUS, type Viewer } from '../people/viewer.ts'
 
 /** Who may call a route. `own_pages_of_anyone`: a page of this deployment, signed in or not. */
@@ -46,7 +46,7 @@ export function identify(
   credential: EndpointCredential,
 ): Awaitable<Viewer> {
   if (credential === 'none') return ANONYMOUS
-  const token = bearerOf(headers)
+  const token = presentedToken(headers, people?.signIn != null)
   if (token === null) return people === null || headers.cookie === undefined ? ANONYMOUS : people.bySession(headers)
   // A token is no session.
   if (credential === 'session') return ANONYMOUS

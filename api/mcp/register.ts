@@ -4,7 +4,8 @@ import type { Deps } from '../deps.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import type { ToolHandlers } from './call-tool.ts'
 import { challenged, hasSignIn, identifyClient } from './challenge.ts'
-import { answerMcpError, BODY_BYTES, isLoopback, parseMessage, refuseForeign } from './refusals.ts'
+import { parseMessage } from './messages.ts'
+import { answerMcpError, BODY_BYTES, isLoopback, refuseForeign } from './refusals.ts'
 import type { McpService } from './serve.ts'
 
 export interface McpOptions {
@@ -63,7 +64,7 @@ async function registerRoutes(app: FastifyInstance, deps: Deps, handlers: ToolHa
     async handler(request, reply) {
       if (request.method === 'OPTIONS') return await reply.headers(PREFLIGHT_HEADERS).code(204).send()
       if (request.method !== 'POST') throw new ServiceError('request.method_not_allowed')
-      const message = parseMessage(request.body)
+      const message = parseMessage(String(request.body))
       const rawAddress = request.rawAddress ?? ''
       try {
         request.viewer = await identifyClient(deps.people, request, rawAddress)

@@ -6,6 +6,7 @@ import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotoco
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { parsePreferences, weightOfType } from '#core/accept.ts'
 import { type Address, parseAddress } from '#core/address.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { memoryOfEntry } from '#core/memory.ts'
@@ -19,6 +20,7 @@ import { HeldJson } from './held-json.ts'
 import { introduce } from './instructions.ts'
 import { KeptLists, LIST_TOOLS, type SdkAnswer } from './kept-lists.ts'
 import { KeptResults } from './kept-results.ts'
+import type { Message } from './messages.ts'
 import { createServer, type ServerOptions } from './server.ts'
 import { createSkillSource, type SkillSourceOptions } from './skill-source.ts'
 
@@ -32,8 +34,6 @@ export interface McpServiceOptions {
   /** Bound of the text of a result. */
   maxBytes: number
 }
-
-type Message = Readonly<Record<string, unknown>>
 
 /** Answers single messages; keeps nothing between two of them. */
 export interface McpService {
@@ -149,16 +149,28 @@ function isRefusal({ code }: ServiceError, viewer: Viewer): boolean {
 
 /** What the SDK reads of a request besides its message, which it gets parsed: the headers of the protocol. */
 function protocolHeaders({ headers }: FastifyRequest): IncomingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => READ_HEADERS.has(name) || name.startsWith('mcp-')))
+  const read = Object.entries(headers).filter(([name]) => READ_HEADERS.has(name) || name.startsWith('mcp-'))
+  return { ...Object.fromEntries(read), accept: acceptedTypes(headers.accept ?? '') }
 }
 
-const READ_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'last-event-id'])
+/** The SDK looks for both types by their names, so a range that accepts one is spelled out. */
+function acceptedTypes(header: string): string {
+  const preferences = parsePreferences(header)
+  return ANSWER_TYPES.filter(type => weightOfType(preferences, type) > 0).join(', ')
+}
+
+const ANSWER_TYPES = ['application/json', 'text/event-stream']
+
+const READ_HEADERS: ReadonlySet<string> = new Set(['content-type', 'last-event-id'])
 /** Nothing that JSON can say: the message is not encoded again. */
 const NO_BODY = Symbol('no body')
 
+/** Headers that the HTTP server sets, which knows the connection: the SDK says `keep-alive` to a client that closes it. */
+const OF_CONNECTION: ReadonlySet<string> = new Set(['content-length', 'connection', 'keep-alive', 'transfer-encoding'])
+
 async function readAnswer(answer: Response, { method }: Message, held: HeldJson): Promise<SdkAnswer> {
   const { status, body } = answer
-  const headers = [...answer.headers].filter(([name]) => name !== 'content-length')
+  const headers = [...answer.headers].filter(([name]) => !OF_CONNECTION.has(name))
   if (body === null) return { status, headers, body }
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
   // The stream of a list ends with its only message.

@@ -13,6 +13,7 @@ import type { Viewer } from '../people/viewer.ts'
 import { callTool, failedCall, parseArguments, type ToolHandlers } from './call-tool.ts'
 import type { HeldJson } from './held-json.ts'
 import type { KeptResults, WrittenResult } from './kept-results.ts'
+import { callWithPath, tidyArguments } from './model-arguments.ts'
 import type { PagedSkillSource, SkillSourceOptions } from './skill-source.ts'
 import { AddressArguments, describeTool, TOOLS } from './tools.ts'
 
@@ -111,21 +112,14 @@ async function answerCall(
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name.slice(0, 100))}`)
   const { handlers, isWorkingFolder = false, maxBytes, kept } = deps
   try {
-    const { named, own } = address === null ? withoutAddress(given) : { named: null, own: given }
+    const { named, own } = address === null ? withoutAddress(given) : { named: undefined, own: given }
     const target = address ?? (await findRepository(deps, named, viewer))
     const isSourceServed = isWorkingFolder || deps.isSourceServed(target)
-    const call = {
-      tool,
-      arguments: own,
-      repeated: given,
-      address: target,
-      viewer,
-      isWorkingFolder,
-      isSourceServed,
-      maxBytes,
-      signal,
-    }
-    return held === null ? await callTool(handlers, call) : holdParts(await kept.call(handlers, call), held)
+    const common = { tool, address: target, viewer, isWorkingFolder, isSourceServed, maxBytes, signal }
+    return await callWithPath(tidyArguments(own, tool), async tidied => {
+      const call = { ...common, arguments: tidied, repeated: named === undefined ? tidied : { address: named, ...tidied } }
+      return held === null ? await callTool(handlers, call) : holdParts(await kept.call(handlers, call), held)
+    })
   } catch (error) {
     // Nobody reads the answer, and nothing is wrong.
     if (signal.aborted) return failedCall(new ServiceError('request.invalid', { message: 'the client went away' }))

@@ -1,7 +1,8 @@
-import { type Readable, Transform, type Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { passMessages, type RefusalAnswer } from './message-lines.ts'
 import { WAIT_MS } from './when-indexed.ts'
 
 /** Longer than a call waits for its index, so that its answer is sent, too. */
@@ -15,14 +16,17 @@ export interface StdioTransport {
 
 /**
  * The SDK's transport, which drops the requests that are open when its input ends. Here the end is held back until they are answered:
- * `printf '…' | mountglass mcp .` shows all answers. A last line without a line feed is read, too.
+ * `printf '…' | mountglass mcp .` shows all answers. A line that is no message is refused.
  */
 export function createStdioTransport(input: Readable, output: Writable, maxDrainMs = MAX_DRAIN_MS): StdioTransport {
   const open = new OpenRequests()
-  const held = holdEnd(input, async () => {
+  const refuse = (answer: RefusalAnswer) => void wire.send(answer as JSONRPCMessage).catch(() => {}) // a closed output ends the transport
+  const held = passMessages(refuse, async () => {
     await nextTurn() // what was read last becomes a message first
     await open.answered(maxDrainMs)
   })
+  input.once('close', () => held.end())
+  input.pipe(held)
   const wire = new StdioServerTransport(held, output)
   const closed = Promise.withResolvers<void>()
   const transport: Transport = {
@@ -48,22 +52,6 @@ export function createStdioTransport(input: Readable, output: Writable, maxDrain
     close: async () => await wire.close(),
   }
   return { transport, closed: closed.promise }
-}
-
-function holdEnd(input: Readable, untilFree: () => Promise<void>): Transform {
-  let isLineOpen = false
-  const held = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      isLineOpen = chunk.at(-1) !== 0x0a
-      done(null, chunk)
-    },
-    flush(done) {
-      if (isLineOpen) this.push('\n')
-      untilFree().then(() => done(), done)
-    },
-  })
-  input.once('close', () => held.end())
-  return input.pipe(held)
 }
 
 /** The requests that were received and not yet answered. */

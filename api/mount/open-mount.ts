@@ -1,7 +1,8 @@
 import type { Address } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { IndexErrorCode, IndexProgress, IndexStage } from '#core/contract/shared.ts'
-import { aboutMissingRef, ServiceError, type ServiceErrorOptions } from '#core/errors.ts'
+import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
+import { explainMissingRef } from '#core/missing-ref.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
@@ -98,8 +99,9 @@ export async function openRepository(
   const repository = await requireVisible(deps, viewer, host, requested)
   const address = inHostSpelling(requested, repository)
   if (address !== requested) requireServed(deps, address)
-  const { main } = repository
+  const { main, objectFormat } = repository
   if (main) requireServed(deps, { ...address, owner: main.owner, repository: main.name })
+  if (objectFormat) throw new ServiceError('mount.not_allowed', { message: CASE_MESSAGE[`mount.not_allowed:${objectFormat}`] })
   return { address, host, repository }
 }
 
@@ -107,7 +109,9 @@ async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Pro
   const { address, host, repository } = await openRepository(deps, viewer, requested)
   const resolved = await host.resolve(repository, address.ref)
   if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')
-  const commit = requireValue(resolved, 'mount.ref_not_found', aboutMissingRef(address.ref))
+  if (resolved.status === 'missing')
+    throw new ServiceError('mount.ref_not_found', await explainMissingRef(host, repository, address))
+  const commit = requireValue(resolved, 'mount.ref_not_found')
   const pinned = address.ref !== null && isCommitSha(address.ref) && address.ref.toLowerCase() === commit
   const isDefault = address.ref === null || address.ref === repository.defaultBranch
   return { address, host, repository, commit, pinned, isDefault }
@@ -142,13 +146,12 @@ export function isServed(deps: Pick<Deps, 'allow' | 'deny'>, repository: Reposit
 export function requireValue<Value>(
   answer: HostAnswer<Value>,
   missing: 'mount.repo_not_found' | 'mount.ref_not_found' | 'owner.not_found',
-  said: ServiceErrorOptions = {},
 ): Value {
   switch (answer.status) {
     case 'ok':
       return answer.value
     case 'missing':
-      throw new ServiceError(missing, said)
+      throw new ServiceError(missing)
     case 'rate_limited':
     case 'unavailable': {
       const code = answer.status === 'rate_limited' ? 'mount.rate_limited' : 'mount.unavailable'

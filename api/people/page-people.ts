@@ -4,7 +4,7 @@ import type { SessionItem } from './account.ts'
 import { cookiesOf } from './cookies.ts'
 import { createNotices } from './notices.ts'
 import type { People } from './people.ts'
-import { bearerOf } from './presented.ts'
+import { presentedToken } from './presented.ts'
 
 /** What the pages are told about people, beside the interface. */
 export interface PagePeople {
@@ -24,7 +24,7 @@ export function pagePeople(people: People, origin: string): PagePeople {
     credentialsOf(headers) {
       const { authorization, cookie } = headers
       // With a token, the cookie is not looked at.
-      if (authorization !== undefined && bearerOf(headers) !== null) return { authorization }
+      if (authorization !== undefined && presentedToken(headers, account !== null) !== null) return { authorization }
       return cookie === undefined || cookies.session.read(headers) === null ? null : { cookie }
     },
     async sessions(headers) {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { looksLikeToken } from './token-text.ts'
 
 /**
  * The token of `Authorization: Bearer`; empty where the header names none. All that follows counts, so that of two tokens none is valid. `null`
@@ -7,6 +8,15 @@ import type { IncomingHttpHeaders } from 'node:http'
 export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | null {
   const found = /^bearer(?: +(.*))?$/i.exec(authorization)
   return found && (found[1] ?? '')
+}
+
+/**
+ * The bearer token that the service has to judge; `null` without one. Where nobody signs in, a text that is none of its tokens is one of a proxy in
+ * front, which hands it on: it says nothing here, and nobody could send a better one. Decision 0129.
+ */
+export function presentedToken(headers: IncomingHttpHeaders, hasSignIn: boolean): string | null {
+  const token = bearerOf(headers)
+  return token === null || hasSignIn || looksLikeToken(token) ? token : null
 }
 
 /** The value of a cookie; `null` when there is none. Also `null` when there are several: another site of the same domain may have set one of them. */

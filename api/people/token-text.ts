@@ -35,6 +35,11 @@ export function formatToken(parts: ParsedToken, secret: Uint8Array): string {
   return `${text}${checksum(text)}`
 }
 
+/** Whether a text is meant as a token of a service like this one, right or wrong. */
+export function looksLikeToken(text: string): boolean {
+  return Object.values(TOKEN_PREFIXES).some(prefix => text.startsWith(prefix))
+}
+
 /** `null` for a text that is no token: mistyped and made up ones are refused here, without a read. */
 export function parseToken(text: string): ParsedToken | null {
   const kind = (Object.keys(TOKEN_PREFIXES) as TokenKind[]).find(one => text.startsWith(TOKEN_PREFIXES[one]))

@@ -2,37 +2,53 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { type Range, readCoverage } from './font-coverage.ts'
 import { primaryOf } from './languages.ts'
 
-/** Loads fonts for texts. Fonts come in files for ranges of characters, and only those that a text needs are loaded, once. */
+/** Chooses the fonts that texts need. Fonts come in files for ranges of characters; each is read once. */
 export interface CardFonts {
-  /** The families for texts in a language, best first. Every character is drawn by the first family that has it. */
+  /** The families for texts in a language, best first. */
   familiesFor(lang: string | null): string[]
-  /** Loads what the texts need. */
-  load(texts: readonly string[], families: readonly string[], register: RegisterFont): Promise<void>
-  /** The characters of the text that no family has. */
-  missingIn(text: string, families: readonly string[]): string[]
+  /**
+   * What fonts draw of a text: a character is drawn by the first family that has a font for the whole of it, its marks included.
+   */
+  match(text: string, families: readonly string[], options?: { substitute?: string }): Promise<MatchedText>
 }
 
-export type RegisterFont = (font: { name: string; data: Uint8Array; unicodeRange: Range[] }) => Promise<unknown>
+export interface MatchedText {
+  /** Without the characters that no family has, or with `substitute` in their place. A mark that the font of its letter lacks is left out. */
+  text: string
+  /** The share of its characters that no family has. */
+  missingShare: number
+  /** Best first. */
+  fonts: readonly LoadedFont[]
+}
 
-type Range = [first: number, last: number]
+/** The bytes of a file of fonts, with the characters that it draws. */
+export interface LoadedFont {
+  family: string
+  /** Of this file alone. */
+  name: string
+  /** Among the files of its family. */
+  position: number
+  data: Uint8Array
+  unicodeRange: Range[]
+}
 
-interface FontFile {
+interface FontFile extends Pick<LoadedFont, 'family' | 'name' | 'position'> {
   path: string
-  ranges: Range[]
-  loading: Promise<unknown> | null
+  /** What the package says that it has: more than that. */
+  claims: Range[]
+  loading: Promise<LoadedFont> | null
 }
 
 export const SANS = 'Plex'
 export const MONO = 'Plex Mono'
 
-/** A package of fonts. Its other ranges are in other packages, and some claim symbols that their files lack: `only` is the range that is used. */
+/** A package of fonts, and the end of the names of its files. */
 interface FontPackage {
   name: string
-  /** End of the names of its files. */
   suffix: string
-  only?: string
 }
 
 /** By family. */
@@ -40,9 +56,9 @@ const PACKAGES: Readonly<Record<string, FontPackage>> = {
   [SANS]: { name: '@fontsource-variable/ibm-plex-sans', suffix: 'wght-normal' },
   [MONO]: { name: '@fontsource/ibm-plex-mono', suffix: '400-normal' },
   Noto: { name: '@fontsource-variable/noto-sans', suffix: 'wght-normal' },
-  Arabic: { name: '@fontsource-variable/noto-sans-arabic', suffix: 'wght-normal', only: 'arabic' },
-  Hebrew: { name: '@fontsource-variable/noto-sans-hebrew', suffix: 'wght-normal', only: 'hebrew' },
-  Thai: { name: '@fontsource-variable/noto-sans-thai', suffix: 'wght-normal', only: 'thai' },
+  Arabic: { name: '@fontsource-variable/noto-sans-arabic', suffix: 'wght-normal' },
+  Hebrew: { name: '@fontsource-variable/noto-sans-hebrew', suffix: 'wght-normal' },
+  Thai: { name: '@fontsource-variable/noto-sans-thai', suffix: 'wght-normal' },
   Chinese: { name: '@fontsource-variable/noto-sans-sc', suffix: 'wght-normal' },
   Japanese: { name: '@fontsource-variable/noto-sans-jp', suffix: 'wght-normal' },
   Korean: { name: '@fontsource-variable/noto-sans-kr', suffix: 'wght-normal' },
@@ -56,46 +72,82 @@ const HAN: Readonly<Record<string, readonly string[]>> = {
   zh: ['Chinese', 'Japanese', 'Korean'],
 }
 
-export function openCardFonts(): CardFonts {
-  const files = new Map(Object.entries(PACKAGES).map(([family, one]) => [family, readFontFiles(one)]))
+const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** Nothing is drawn for them. */
+const INVISIBLE = /^\p{Default_Ignorable_Code_Point}$/u
 
-  /** The file that draws the character; `null` when no family has it. */
-  function fileFor(code: number, families: readonly string[]): { family: string; file: FontFile } | null {
+export function openCardFonts(): CardFonts {
+  const files = Map.groupBy(Object.entries(PACKAGES).flatMap(readFontFiles), ({ family }) => family)
+
+  /** The font of the first family that has one for all of these characters; `null` when none has. */
+  async function fontOf(characters: readonly string[], families: readonly string[]): Promise<LoadedFont | null> {
+    const codes = characters.map(character => character.codePointAt(0) ?? 0)
     for (const family of families) {
-      const file = files.get(family)?.find(({ ranges }) => ranges.some(([first, last]) => first <= code && code <= last))
-      if (file) return { family, file }
+      for (const file of files.get(family) ?? []) {
+        if (!codes.every(code => isWithin(file.claims, code))) continue
+        file.loading ??= loadFont(file)
+        const font = await file.loading
+        if (codes.every(code => isWithin(font.unicodeRange, code))) return font
+      }
     }
     return null
   }
 
   return {
     familiesFor: lang => [...ALWAYS, ...(HAN[lang === null ? 'zh' : primaryOf(lang)] ?? HAN.zh ?? [])],
-    async load(texts, families, register) {
-      const needed = new Map<FontFile, string>()
-      for (const character of new Set(texts.flatMap(text => [...text]))) {
-        const found = fileFor(character.codePointAt(0) ?? 0, families)
-        if (found) needed.set(found.file, found.family)
+    async match(text, families, { substitute = '' } = {}) {
+      const fonts = new Set<LoadedFont>()
+      let [kept, characters, missing] = ['', 0, 0]
+      for (const { segment } of CLUSTERS.segment(text)) {
+        const visible = [...segment].filter(character => !INVISIBLE.test(character))
+        const whole = await fontOf(visible, families)
+        const font = whole ?? (await fontOf(visible.slice(0, 1), families))
+        if (font) fonts.add(font)
+        kept += whole ? segment : font ? visible[0] : substitute
+        characters += visible.length
+        missing += visible.length - (whole ? visible.length : font ? 1 : 0)
       }
-      await Promise.all(
-        [...needed].map(([file, family]) => {
-          file.loading ??= readFile(file.path).then(data => register({ name: family, data, unicodeRange: file.ranges }))
-          return file.loading
-        }),
-      )
+      return { text: kept, missingShare: characters === 0 ? 0 : missing / characters, fonts: inOrder(fonts, families) }
     },
-    missingIn: (text, families) => [...text].filter(character => fileFor(character.codePointAt(0) ?? 0, families) === null),
   }
 }
 
+/** Each font once, in the order of their families. */
+export function inOrder(fonts: Iterable<LoadedFont>, families: readonly string[]): LoadedFont[] {
+  const rankOf = ({ family, position }: LoadedFont) => families.indexOf(family) * MAX_FILES + position
+  return [...new Set(fonts)].sort((left, right) => rankOf(left) - rankOf(right))
+}
+
+/** More than a package has. */
+const MAX_FILES = 1_000
+
+function isWithin(ranges: readonly Range[], code: number): boolean {
+  return ranges.some(([first, last]) => first <= code && code <= last)
+}
+
+function overlap(left: readonly Range[], right: readonly Range[]): Range[] {
+  return left.flatMap(([first, last]) =>
+    right.flatMap(([from, to]): Range[] => (last < from || to < first ? [] : [[Math.max(first, from), Math.min(last, to)]])),
+  )
+}
+
+async function loadFont({ family, name, position, path, claims }: FontFile): Promise<LoadedFont> {
+  const data = await readFile(path)
+  // A file also has some characters of the others, without the rules by which they are put together.
+  return { family, name, position, data, unicodeRange: overlap(claims, await readCoverage(data)) }
+}
+
 /** The files of a package, by its list of ranges. Nothing of them is read yet. */
-function readFontFiles({ name, suffix, only }: FontPackage): FontFile[] {
+function readFontFiles([family, { name, suffix }]: [string, FontPackage]): FontFile[] {
   const list = createRequire(import.meta.url).resolve(`${name}/unicode.json`)
   const ranges = JSON.parse(readFileSync(list, 'utf8')) as Record<string, string>
   const base = name.slice(name.indexOf('/') + 1)
-  const used = Object.entries(ranges).filter(([subset]) => only === undefined || subset === only)
-  return used.map(([subset, text]) => ({
+  return Object.entries(ranges).map(([subset, text], position) => ({
+    family,
+    position,
+    name: `${family}-${subset}`.replace(/[^\w-]/g, ''),
     path: join(dirname(list), 'files', `${base}-${subset.replace(/[[\]]/g, '')}-${suffix}.woff2`),
-    ranges: text.split(',').map(parseRange),
+    claims: text.split(',').map(parseRange),
     loading: null,
   }))
 }

@@ -10,8 +10,6 @@ export const OWNER_PICTURE = 'owner'
 
 export interface CardLook {
   card: CardModel
-  /** `fontFamily` of texts. */
-  families: string
   hasPicture: boolean
 }
 
@@ -42,7 +40,6 @@ export function layoutCard(look: CardLook): Node {
       height: CARD_HEIGHT,
       backgroundColor: PAPER,
       color: INK,
-      fontFamily: look.families,
       flexDirection: isMirrored ? 'row-reverse' : 'row',
       ...padding(0, MARGIN),
     },
@@ -229,12 +226,6 @@ function box(style: Style, children: Node[]): ContainerNode {
 
 function words(text: string, style: Style): TextNode {
   return { type: 'text', text, style: { overflowWrap: 'anywhere', ...style } }
-}
-
-/** The texts of a layout, emoji not included. */
-export function textsOf(node: Node): string[] {
-  if (node.type === 'text') return [node.text]
-  return node.type === 'container' ? (node.children ?? []).flatMap(textsOf) : []
 }
 
 /** The pictures of a layout. */

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { type Node, Renderer } from '@takumi-rs/core'
 import { extractEmojis } from '@takumi-rs/helpers/emoji'
 import { CARD_HEIGHT, CARD_WIDTH, type CardModel } from './card.ts'
-import { MONO, openCardFonts } from './card-fonts.ts'
-import { imagesOf, layoutCard, OWNER_PICTURE, textsOf } from './card-layout.ts'
+import { inOrder, type LoadedFont, MONO, openCardFonts } from './card-fonts.ts'
+import { imagesOf, layoutCard, OWNER_PICTURE } from './card-layout.ts'
 import type { DrawTask } from './drawer.ts'
 
 /** Of decoded pictures: those of owners differ from card to card. */
@@ -17,40 +17,82 @@ const renderer = new Renderer({ cacheMaxBytes: CACHE_BYTES })
 const fonts = openCardFonts()
 const EMOJI_FOLDER = dirname(createRequire(import.meta.url).resolve('@twemoji/svg/1f600.svg'))
 const emoji = new Map<string, Promise<Uint8Array | null>>()
+const registered = new Map<LoadedFont, Promise<unknown>>()
 
-/** Draws a card as PNG. */
+/** Draws a card as PNG. What was drawn before has no part in it. */
 export async function drawCard({ card, picture }: DrawTask): Promise<Uint8Array> {
   const families = fonts.familiesFor(card.lang ?? card.factsLang)
-  const shown = withoutMissing(card, families)
-  const layout = extractEmojis(
-    layoutCard({ card: shown, families: families.join(', '), hasPicture: picture !== null }),
-    'twemoji',
-  )
+  const shown = await withoutMissing(card, families)
+  const layout = extractEmojis(layoutCard({ card: shown, hasPicture: picture !== null }), 'twemoji')
   const images = await loadImages(layout, picture)
-  const texts = textsOf(layout)
-  await fonts.load(texts, families, font => renderer.registerFont(font))
-  await fonts.load([...texts, '…'], [MONO, ...families], font => renderer.registerFont(font))
-  return await renderer.render(layout, {
+  const needed = new Set<LoadedFont>()
+  const drawable = await withDrawableTexts(layout, families, needed)
+  await register(needed)
+  return await renderer.render(drawable, {
     width: CARD_WIDTH,
     height: CARD_HEIGHT,
     format: 'png',
     images,
-    fontFamilies: [...families, MONO],
+    // The renderer knows those of other cards, too.
+    fontFamilies: inOrder(needed, [...families, MONO]).map(({ name }) => name),
     lang: card.lang ?? card.factsLang,
   })
 }
 
-/** The card without the characters that no font has; without the text when that is most of it. */
-function withoutMissing(card: CardModel, families: readonly string[]): CardModel {
-  const readable = (text: string): string | null => {
+/**
+ * The layout with texts that the fonts have, each set in its own fonts.
+ *
+ * @param needed receives these fonts
+ * @param isInAddress an address has a font before the others
+ */
+async function withDrawableTexts(
+  node: Node,
+  families: readonly string[],
+  needed: Set<LoadedFont>,
+  isInAddress = false,
+): Promise<Node> {
+  const isAddress = isInAddress || node.style?.fontFamily === MONO
+  if (node.type === 'container') {
+    const children = (node.children ?? []).map(child => withDrawableTexts(child, families, needed, isAddress))
+    return { ...node, children: await Promise.all(children) }
+  }
+  if (node.type !== 'text') return node
+  const own = isAddress ? [MONO, ...families] : families
+  // A line that is cut ends with an ellipsis.
+  const [matched, ellipsis] = await Promise.all([
+    fonts.match(node.text, own, { substitute: isAddress ? '…' : '' }),
+    fonts.match('…', own),
+  ])
+  const its = inOrder([...matched.fonts, ...ellipsis.fonts], own)
+  for (const font of its) needed.add(font)
+  return { ...node, text: matched.text, style: { ...node.style, fontFamily: its.map(({ name }) => name).join(', ') } }
+}
+
+/** Has the renderer know the fonts. It keeps them: cards of one script need the same ones. */
+async function register(needed: ReadonlySet<LoadedFont>): Promise<void> {
+  await Promise.all(
+    [...needed].map(font => {
+      const registering =
+        registered.get(font) ?? renderer.registerFont({ name: font.name, data: font.data, unicodeRange: font.unicodeRange })
+      registered.set(font, registering)
+      return registering
+    }),
+  )
+}
+
+/** The card without a text most of which no font has; the rest of a text's missing characters are left out when it is drawn. */
+async function withoutMissing(card: CardModel, families: readonly string[]): Promise<CardModel> {
+  const readable = async (text: string): Promise<string | null> => {
     const pictured = asPictures(text)
-    const missing = new Set(fonts.missingIn(pictured.replace(EMOJI, ''), families))
-    const characters = [...pictured]
-    const kept = characters.filter(character => !missing.has(character))
-    return characters.length - kept.length > characters.length * MISSING_SHARE ? null : kept.join('')
+    const { missingShare } = await fonts.match(pictured.replace(EMOJI, ''), families)
+    return missingShare > MISSING_SHARE ? null : pictured
   }
   const { title, plainTitle, description } = card
-  return { ...card, title: readable(title) ?? plainTitle, description: description === null ? null : readable(description) }
+  return {
+    ...card,
+    title: (await readable(title)) ?? plainTitle,
+    description: description === null ? null : await readable(description),
+  }
 }
 
 /** Has symbols that may be text or emoji drawn as emoji: fonts lack most of them, whatever their lists of ranges say. */

@@ -1,3 +1,4 @@
+import { parsePreferences } from '#core/accept.ts'
 import type { Translations } from '#core/contract/shared.ts'
 import { canonicalTag } from '../operator/language-tag.ts'
 import { WORD_LANGUAGES } from './card-words.ts'
@@ -7,13 +8,11 @@ const PREFERENCES = 20
 
 /** The tags of a header `accept-language`, most wanted first, canonical. */
 export function parseAcceptLanguage(header: string): string[] {
-  const items = header.split(',', PREFERENCES).flatMap((item, index) => {
-    const [, tag = '', weight = '1'] = /^([A-Za-z0-9-]{1,35})\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?))?$/.exec(item.trim()) ?? []
-    const canonical = canonicalTag(tag)
-    return canonical === null || Number(weight) === 0 ? [] : [{ canonical, weight: Number(weight), index }]
-  })
-  items.sort((left, right) => right.weight - left.weight || left.index - right.index)
-  return items.map(({ canonical }) => canonical)
+  const wanted = parsePreferences(header)
+    .slice(0, PREFERENCES)
+    .filter(({ weight }) => weight > 0)
+  const tags = wanted.sort((left, right) => right.weight - left.weight).map(({ value }) => canonicalTag(value))
+  return tags.filter(tag => tag !== null)
 }
 
 /** The language of the phrases: the first wanted one that they are in, else English. */

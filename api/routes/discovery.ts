@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { parsePreferences, weightOf } from '#core/accept.ts'
 import { type Address, formatAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { decodeText } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
+import { allowAnyOrigin } from '../http/any-origin.ts'
 import { listsEtag } from '../http/entity-tag.ts'
 import { answerError, errorBody, loggedError } from '../http/error-handler.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
@@ -36,10 +38,7 @@ export function registerDiscovery(app: FastifyInstance, deps: Deps): void {
     [OLDER_SKILLS, answerOlderSkills],
   ]
   app.register(async instance => {
-    instance.addHook('onRequest', (_request, reply, done) => {
-      reply.headers({ 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' })
-      done()
-    })
+    allowAnyOrigin(instance)
     for (const { segment } of deps.hosts) {
       const prefix = declarePrefix(instance, `/${segment}`, { isPartOfAddress: true })
       for (const [path, answer] of answers) {
@@ -115,14 +114,7 @@ async function answerOlderSkills(request: FastifyRequest, reply: FastifyReply, m
 
 /** Whether a header `accept-encoding` names gzip, or everything, with a weight above zero. */
 function acceptsGzip(header: string): boolean {
-  const weights = new Map(
-    header
-      .toLowerCase()
-      .split(',')
-      .map(part => part.split(';').map(one => one.trim()))
-      .map(([name = '', weight = 'q=1']) => [name, Number(weight.replace(/^q=/, ''))] as const),
-  )
-  return (weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0) > 0
+  return (weightOf(parsePreferences(header), ['gzip', 'x-gzip', '*']) ?? 0) > 0
 }
 
 function sendIndex(reply: FastifyReply, { json }: { json: string }): FastifyReply {

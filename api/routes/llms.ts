@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Deps } from '../deps.ts'
+import { allowAnyOrigin } from '../http/any-origin.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
 import type { AddressHandlers } from './address-endpoints.ts'
 import { addressText, serviceText } from './llms-text.ts'
@@ -15,18 +16,25 @@ export function registerLlms(
   baseUrl: string,
 ): void {
   const { address } = subjectParsers(deps)
-  app.get(NAME, { schema: { hide: true } }, async (_request, reply) => send(reply, serviceText(baseUrl), 'public, max-age=3600'))
-  for (const { segment } of deps.hosts) {
-    const prefix = declarePrefix(app, `/${segment}`, { isPartOfAddress: true })
-    app.get(`${prefix}${declareBelow(app, NAME)}`, { schema: { hide: true } }, async ({ rawAddress, viewer }, reply) => {
-      const mount = await mounts({ subject: address(rawAddress ?? ''), query: {}, body: null, viewer })
-      return send(reply, addressText(mount, baseUrl), mount.index.status === 'ready' ? 'public, max-age=60' : 'no-store')
-    })
-  }
+  app.register(async instance => {
+    allowAnyOrigin(instance)
+    instance.get(NAME, { schema: { hide: true } }, async (_request, reply) =>
+      send(reply, serviceText(baseUrl), 'public, max-age=3600'),
+    )
+    for (const { segment } of deps.hosts) {
+      const prefix = declarePrefix(instance, `/${segment}`, { isPartOfAddress: true })
+      instance.get(
+        `${prefix}${declareBelow(instance, NAME)}`,
+        { schema: { hide: true } },
+        async ({ rawAddress, viewer }, reply) => {
+          const mount = await mounts({ subject: address(rawAddress ?? ''), query: {}, body: null, viewer })
+          return send(reply, addressText(mount, baseUrl), mount.index.status === 'ready' ? 'public, max-age=60' : 'no-store')
+        },
+      )
+    }
+  })
 }
 
 function send(reply: FastifyReply, text: string, cacheControl: string): FastifyReply {
-  return reply
-    .headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': cacheControl, 'access-control-allow-origin': '*' })
-    .send(text)
+  return reply.headers({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': cacheControl }).send(text)
 }

@@ -264,6 +264,7 @@ export const ENDPOINTS = {
       'mount.not_allowed',
       'token.limit',
       'request.too_large',
+      'request.encoded',
       'mount.rate_limited',
       'mount.unavailable',
     ],
@@ -294,7 +295,7 @@ export const ENDPOINTS = {
     invalidBody: 'oauth.invalid_request',
     status: 200,
     answer: OAuthRedirect,
-    errors: ['oauth.invalid_request', 'request.too_large', 'mount.unavailable', 'oauth.not_visible'],
+    errors: ['oauth.invalid_request', 'request.too_large', 'request.encoded', 'mount.unavailable', 'oauth.not_visible'],
   }),
 } as const
 

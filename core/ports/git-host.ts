@@ -143,6 +143,8 @@ export interface HostRepository extends Repository {
   id: string
   /** The host's id of the account, in the form of `id`; absent when the host has no accounts. */
   ownerId?: string
+  /** Present where nothing of the repository can be read: hashes of its objects are longer than those that are read here. */
+  objectFormat?: 'sha256'
   /** The repository that holds the objects and refs of this one, where it is another: this one is served only if that one may be. */
   main?: { owner: string; name: string }
 }

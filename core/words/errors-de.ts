@@ -16,15 +16,24 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'request.method_not_allowed': 'diese Route kennt die Methode nicht; der Header allow nennt die möglichen',
   'request.timeout': 'die Anfrage kam nicht rechtzeitig an; senden Sie sie ohne Pausen noch einmal',
   'request.too_large': 'der Body der Anfrage ist zu groß',
+  'request.encoded': 'der Body der Anfrage ist kodiert, wie ihr Header content-encoding sagt; senden Sie ihn, wie er ist',
   'request.headers_too_large': 'die Header der Anfrage sind zu groß; senden Sie weniger oder kürzere',
   'mount.repo_not_found': 'das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen',
   'mount.ref_not_found':
     'das Repository hat keinen solchen Branch, Tag oder Commit; prüfen Sie den Ref der Adresse oder lassen Sie ihn weg; hat sie keinen, ist das Repository noch leer',
   'mount.ref_not_found:shortened':
     'das Repository hat keinen Branch und kein Tag dieses Namens; ist es der Anfang eines Commit-Hashes, geben Sie alle 40 Ziffern an',
+  'mount.ref_not_found:slash':
+    'das Repository hat einen Branch oder ein Tag dieses Namens mit einem Schrägstrich; schreiben Sie ihn als %2F, etwa @feature%2Fx',
+  'mount.ref_not_found:default':
+    'den Standard-Branch, den das Repository nennt, gibt es nicht; nennen Sie nach @ einen Branch oder ein Tag, wie die Route refs sie aufführt',
+  'mount.ref_not_found:tags':
+    'das Repository hat Tags und keinen Branch; nennen Sie nach @ eines der Tags, wie die Route refs sie aufführt',
   'mount.path_not_found':
     'unter diesem Pfad gibt es in diesem Commit nichts zu lesen: Der Ordner fehlt, oder ein Manifest schließt ihn aus; prüfen Sie den Pfad, oder lassen Sie ihn für die Wurzel weg',
   'mount.not_allowed': 'diese Installation liefert dieses Repository nicht aus; fragen Sie ihren Betreiber',
+  'mount.not_allowed:sha256':
+    'das Repository benennt seine Objekte mit SHA-256; ausgeliefert werden nur Repositorys des Objektformats SHA-1',
   'mount.rate_limited': 'der Git-Host begrenzt die Zahl der Anfragen; später erneut versuchen',
   'mount.unavailable': 'der Git-Host ist nicht erreichbar; später erneut versuchen',
   'skill.not_found': 'unter diesem Pfad gibt es in dieser Adresse keinen Skill; prüfen Sie den Pfad',

@@ -1,6 +1,7 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { aboutMissingRef, ServiceError } from '#core/errors.ts'
+import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
+import { explainMissingRef } from '#core/missing-ref.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import { chooseReading, readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
@@ -115,9 +116,12 @@ async function resolveAddress({ hosts }: Infra, address: Address): Promise<Resol
   const repository = await host.repository(address.owner, address.repository)
   if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
   if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
+  const { objectFormat } = repository.value
+  if (objectFormat) throw new ServiceError('mount.not_allowed', { message: CASE_MESSAGE[`mount.not_allowed:${objectFormat}`] })
   const commit = await host.resolve(repository.value, address.ref)
   if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
-  if (commit.status === 'missing') throw new ServiceError('mount.ref_not_found', aboutMissingRef(address.ref))
+  if (commit.status === 'missing')
+    throw new ServiceError('mount.ref_not_found', await explainMissingRef(host, repository.value, address))
   if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
   return { host, repository: repository.value, commit: commit.value }
 }

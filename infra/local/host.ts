@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { lstat, realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { realpath } from 'node:fs/promises'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import { mapFew } from '#core/concurrency/map-few.ts'
-import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import {
   type GitHost,
   type HostAnswer,
@@ -19,18 +16,17 @@ import {
 } from '#core/ports/git-host.ts'
 import { type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { encodePath } from '#core/repo-path.ts'
-import { truncateCharacters } from '#core/text.ts'
-import { ifAbsent, readRealText } from '#infra/git/contained.ts'
 import { GitError, requireGit } from '#infra/git/process.ts'
 import { createRawFiles, type RawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
 import { UnreadableCommit } from '#infra/git/tree-objects.ts'
 import { type GitView, removeLeftoverViews } from '#infra/git/view.ts'
 import { Commits } from './commits.ts'
+import { describeRepository } from './described.ts'
 import { createGitPlaces } from './git-places.ts'
 import { listNames } from './listed-names.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
-import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
+import { findPlace, type Place, type PlaceName } from './place.ts'
 import { PlaceHistory } from './place-history.ts'
 import { PrivateViews } from './private-views.ts'
 import { UnfinishedWalk } from './reachability.ts'
@@ -71,10 +67,8 @@ export interface LocalHostOptions {
   historyWaitMs?: number
 }
 
-/** A file of this name in the git dir makes the repository private. */
-const PRIVATE_MARKER = 'mountglass-private'
-const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 const NOT_SELF_CONTAINED = 'links, or other things than files and folders, lie among its objects or refs'
+const NOT_SHA1 = 'it names its objects by SHA-256, and only the object format SHA-1 is read'
 const ANSWER_MS = 10_000
 /** Time in which a caller is told a commit, the waiting for a turn included. */
 const WAIT_MS = 20_000
@@ -129,10 +123,16 @@ class LocalGitHost implements LocalHost {
       const place = await this.#place(owner, name)
       if (!place) return null
       return await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
-        value: await describeRepository(place, watch),
+        value: await this.#describe(place, watch),
         keep: true,
       }))
     })
+  }
+
+  async #describe(place: Place, watch: Watch): Promise<HostRepository | null> {
+    const described = await describeRepository(place, watch)
+    if (described?.objectFormat) this.#onRefused(place.named, NOT_SHA1)
+    return described
   }
 
   resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
@@ -231,11 +231,13 @@ class LocalGitHost implements LocalHost {
   }
 
   async list(max: number): Promise<{ repositories: HostRepository[]; isComplete: boolean }> {
-    const { names, isComplete } = await listNames(this.#roots[0] ?? '', max)
+    const { names, isComplete } = await listNames(this.#roots[0] ?? '', max, this.#onRefused)
     const repositories = await mapFew(names, async ({ owner, name }) => {
       const found = await this.repository(owner, name)
       // A link is left out: its repository is listed at its real place.
-      return found.status === 'ok' && found.value.owner === owner && found.value.name === name ? [found.value] : []
+      return found.status === 'ok' && found.value.owner === owner && found.value.name === name && !found.value.objectFormat
+        ? [found.value]
+        : []
     })
     return { repositories: repositories.flat(), isComplete }
   }
@@ -283,36 +285,4 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
       return { status: 'unavailable', retryAfterSeconds: null }
     throw error
   }
-}
-
-async function describeRepository(place: Place, watch: Watch): Promise<HostRepository | null> {
-  const { owner, name } = place.named
-  // Somebody who puts the file beside the `.git` folder wants the same.
-  const folders = basename(place.commonDir) === '.git' ? [place.commonDir, dirname(place.commonDir)] : [place.commonDir]
-  const markers = folders.map(folder => join(folder, PRIVATE_MARKER))
-  const descriptionFile = join(place.commonDir, 'description')
-  watch(place.commonDir, 'entries')
-  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile, ...markers.slice(1)]) watch(path)
-  const [head, description, ...marks] = await Promise.all([
-    readHead(place.gitDir),
-    readRealText(descriptionFile),
-    ...markers.map(marker => lstat(marker).catch(ifAbsent)),
-  ])
-  if (head === null) return null
-  return Object.freeze({
-    id: `local-${createHash('sha256').update(`${owner}/${name}`).digest('hex').slice(0, 32)}`,
-    host: 'local',
-    owner,
-    name,
-    defaultBranch: 'ref' in head ? head.ref.replace(/^refs\/heads\//, '') : 'HEAD',
-    description: shapeDescription(description ?? ''),
-    avatar: null,
-    visibility: marks.every(mark => mark === null) ? 'public' : 'private',
-    ...(place.main ? { main: place.main } : {}),
-  })
-}
-
-function shapeDescription(text: string): string | null {
-  const trimmed = text.trim()
-  return trimmed === '' || NO_DESCRIPTION.test(trimmed) ? null : truncateCharacters(trimmed, DESCRIPTION_CHARACTERS)
 }

@@ -4,14 +4,23 @@ import { HOST_NAMES } from '#core/address.ts'
 import { compareBytes } from '#core/text.ts'
 import { ifAbsent } from '#infra/git/contained.ts'
 import type { PlaceName } from './place.ts'
+import type { OnRefused } from './refusals.ts'
+
+const UNNAMED =
+  'no address can have its name: use 1 to 100 of the characters A-Z a-z 0-9 . _ -, and no dot in front but for .github and .github-private'
 
 /**
  * Names of folders below the root that look like repositories, in order. Whether they are served is not known yet.
  *
  * @param root real path
  * @param maxLooked bounds what is looked at: owners, and whatever lies in their folders
+ * @param refuse told of repositories whose names no address can have
  */
-export async function listNames(root: string, maxLooked: number): Promise<{ names: PlaceName[]; isComplete: boolean }> {
+export async function listNames(
+  root: string,
+  maxLooked: number,
+  refuse: OnRefused = () => {},
+): Promise<{ names: PlaceName[]; isComplete: boolean }> {
   const names: PlaceName[] = []
   const owners = await namesIn(root, maxLooked)
   let left = maxLooked - owners.names.length
@@ -23,8 +32,12 @@ export async function listNames(root: string, maxLooked: number): Promise<{ name
     const found = new Set<string>()
     for (const entry of entries.names) {
       const name = entry.replace(/\.git$/, '')
-      if (found.has(name) || !HOST_NAMES.local.repository.test(name) || !(await hasGitDir(join(root, owner, entry)))) continue
+      if (found.has(name) || !(await hasGitDir(join(root, owner, entry)))) continue
       found.add(name)
+      if (!HOST_NAMES.local.repository.test(name)) {
+        refuse({ owner, name }, UNNAMED)
+        continue
+      }
       names.push({ owner, name })
     }
   }

@@ -201,6 +201,6 @@ export async function readHead(gitDir: string): Promise<{ ref: string } | { comm
   const text = link === null ? ((await readRealText(path)) ?? '') : `ref: ${link}`
   const ref = /^ref:[ \t]*(refs\/[^ \t\n\r]+)[ \t\n\r]*$/.exec(text)?.[1]
   if (ref !== undefined) return { ref: detached(ref) }
-  const commit = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
+  const commit = /^([0-9a-f]{40}|[0-9a-f]{64})\s*$/.exec(text)?.[1]
   return commit === undefined ? null : { commit: detached(commit) }
 }

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { parsePreferences, weightOf } from '#core/accept.ts'
 
 export type Encoding = 'br' | 'gzip'
 
@@ -12,13 +13,10 @@ const GZIP = { level: 5 }
 
 /** The encoding for a header `accept-encoding`; `null` sends the page as it is. */
 export function chooseEncoding(accepted: string): Encoding | null {
-  const names = accepted
-    .toLowerCase()
-    .split(',')
-    .map(part => part.split(';').map(one => one.trim()))
-    .filter(([, weight]) => weight === undefined || !/^q=0(?:\.0*)?$/.test(weight))
-    .map(([name]) => name)
-  return (['br', 'gzip'] as const).find(encoding => names.includes(encoding)) ?? null
+  const preferences = parsePreferences(accepted)
+  const weights = { br: weightOf(preferences, ['br']) ?? 0, gzip: weightOf(preferences, ['gzip']) ?? 0 }
+  if (weights.br === 0 && weights.gzip === 0) return null
+  return weights.br >= weights.gzip ? 'br' : 'gzip'
 }
 
 /** Compresses outside the event loop. `null`: the bytes are too few. */

@@ -1,6 +1,7 @@
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import type { REASONS } from '#core/words/findings-en.ts'
-import { fill } from '../words/ui.ts'
+import { messageKeyOf } from '#core/words/sentence.ts'
+import { fill, type Ui } from '../words/ui.ts'
 
 /** A front-matter field on one line: words, `one, two` of a list, `key: words, …` of a map. */
 export function formatField(value: FrontMatterValue): string {
@@ -9,6 +10,11 @@ export function formatField(value: FrontMatterValue): string {
   return Object.entries(value)
     .map(([key, words]) => `${key}: ${words}`)
     .join(', ')
+}
+
+/** What an error says in the language of the page; `undefined` where its own message has to do. */
+export function wordsOfError({ code, message }: { code: string; message: string }, { words }: Ui): string | undefined {
+  return words.errors[messageKeyOf(code, message) ?? code] ?? words.errors[code]
 }
 
 /** The first words of a Markdown text, without its headings, on one line. */

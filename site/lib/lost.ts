@@ -7,7 +7,7 @@ import type { ApiClient, ApiError } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
 import { findNearestFolder, type NearestFolder } from './nearest-folder.ts'
-import { findNearRefs } from './refs.ts'
+import { findNearRefs, versionsOf } from './refs.ts'
 
 /** What does not exist, by the code of the error. */
 const LOST = {
@@ -92,7 +92,7 @@ async function loadLostRepository(listLocal: Sources['listLocal'], address: Addr
 
 async function loadLostRef(client: ApiClient, address: Address): Promise<Lost | null> {
   const { ref } = address
-  if (ref === null) return null
+  if (ref === null) return await loadLostDefault(client, address)
   const near = await findNearRefs(client, address, ref)
   return {
     kind: 'ref',
@@ -101,6 +101,21 @@ async function loadLostRef(client: ApiClient, address: Address): Promise<Lost | 
     missing: ref,
     folder: null,
     near: near.map(({ ref, name }) => ({ name, href: pageHref({ ...address, ref }, 'overview') })),
+  }
+}
+
+/** The default branch that the repository names does not exist, where it has others. */
+async function loadLostDefault(client: ApiClient, address: Address): Promise<Lost | null> {
+  const refs = await client.get('refs', formatAddress(address), {})
+  const others = refs.ok ? versionsOf(refs.answer, address) : []
+  if (!refs.ok || others.length === 0) return null
+  return {
+    kind: 'ref',
+    named: address,
+    found: partsOf(address).slice(0, 2),
+    missing: refs.answer.defaultBranch,
+    folder: null,
+    near: others.map(({ ref, name }) => ({ name, href: pageHref({ ...address, ref }, 'overview') })),
   }
 }
 

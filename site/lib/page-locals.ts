@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { parsePreferences, weightOf, weightOfType } from '#core/accept.ts'
 import { chooseLanguage } from '../words/languages.ts'
 import { type Ui, uiFor } from '../words/ui.ts'
 import { stranger } from './visitor.ts'
@@ -57,9 +58,13 @@ export function uiOf(query: URLSearchParams, headers: IncomingHttpHeaders): Ui {
   return uiFor(chooseLanguage(query.get('lang'), headers['accept-language'] ?? ''))
 }
 
-/** Whether a header `accept` names Markdown before HTML. Browsers name HTML, agents that want Markdown name it first. */
+/**
+ * Whether a header `accept` names Markdown and wants HTML less. Where both have the same weight, the first one counts: browsers name HTML, agents that
+ * want Markdown name it first.
+ */
 export function wantsMarkdown(accept: string): boolean {
-  const types = accept.split(',').map(part => part.trim().replace(/;.*/, '').toLowerCase())
-  const [markdown, html] = [types.indexOf('text/markdown'), types.indexOf('text/html')]
-  return markdown >= 0 && (html < 0 || markdown < html)
+  const preferences = parsePreferences(accept)
+  const [markdown = 0, html] = [weightOf(preferences, ['text/markdown']), weightOfType(preferences, 'text/html')]
+  if (markdown === 0 || markdown !== html) return markdown > html
+  return preferences.find(({ value }) => value === 'text/markdown' || value === 'text/html')?.value === 'text/markdown'
 }

@@ -1,3 +1,5 @@
+import { parsePreferences } from '#core/accept.ts'
+
 /** The languages of the pages, by their tag. */
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
@@ -20,23 +22,13 @@ export interface ChosenLanguage {
 export function chooseLanguage(named: string | null, accepted: string): ChosenLanguage {
   const chosen = findLanguage(named ?? '')
   if (chosen) return { language: chosen, isChosen: true }
-  const preferences = accepted
-    .slice(0, HEADER_CHARACTERS)
-    .split(',')
-    .map(part => {
-      const [tag = '', quality = ''] = part.split(';')
-      return { tag: tag.trim(), quality: Number(/^\s*q=([\d.]+)\s*$/.exec(quality)?.[1] ?? 1) }
-    })
-    .filter(({ quality }) => quality > 0)
-    .sort((left, right) => right.quality - left.quality)
-  for (const { tag } of preferences) {
-    const language = findLanguage(tag)
+  const wanted = parsePreferences(accepted).filter(({ weight }) => weight > 0)
+  for (const { value } of wanted.sort((left, right) => right.weight - left.weight)) {
+    const language = findLanguage(value)
     if (language) return { language, isChosen: false }
   }
   return { language: 'en', isChosen: false }
 }
-
-const HEADER_CHARACTERS = 1_000
 
 /** Ours for a tag such as `de-AT`. */
 function findLanguage(tag: string): Language | undefined {

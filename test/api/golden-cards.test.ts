@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, expect, test } from 'vitest'
+import type { CardModel } from '#api/pictures/card.ts'
 import { createDrawer } from '#api/pictures/drawer.ts'
 import { GOLDEN_CARDS } from '#test/support/golden-cards.ts'
 import { PATIENT_TASK } from '#test/support/patient.ts'
@@ -37,7 +38,11 @@ test('every golden file has its card', async () => {
   )
 })
 
-test('a card is the same whatever was drawn before it', async () => {
-  for (const name of ['chinese', 'japanese', 'mixed', 'latin'])
-    expect((await draw(name, null)).equals(await readFile(join(FOLDER, `${name}.png`)))).toBe(true)
+test('a card is the same whatever was drawn before it, and in a process that has drawn nothing', async () => {
+  for (const name of ['chinese', 'korean', 'japanese', 'mixed', 'hangul', 'latin', 'hangul'])
+    expect((await draw(name, null)).equals(await readFile(join(FOLDER, `${name}.png`))), name).toBe(true)
+  const fresh = createDrawer(PATIENT_TASK)
+  const drawn = await fresh.draw({ card: GOLDEN_CARDS.hangul as CardModel, picture: null })
+  await fresh.close()
+  expect(drawn.status === 'done' && Buffer.from(drawn.result).equals(await readFile(join(FOLDER, 'hangul.png')))).toBe(true)
 })

@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLocalHost } from '#infra/local/host.ts'
@@ -102,3 +102,17 @@ async function swap(near: TestRepository, far: TestRepository, path: string): Pr
   await rm(join(near.gitDir, path), { recursive: true, force: true })
   await symlink(join(far.gitDir, path), join(near.gitDir, path))
 }
+
+test('the operator is told of repositories whose names no address can have, and of those of another object format', async () => {
+  for (const name of ['.github', '.dotfiles', 'two words', 'grün', 'new']) await repositories.create('acme', name)
+  await mkdir(inRoot('acme', '.cache'))
+  await appendFile(inRoot('acme', 'new.git', 'config'), '[extensions]\n\tobjectformat = sha256\n')
+  const { repositories: listed } = await host.list(100)
+  expect(listed.map(({ name }) => name)).toEqual(['.github'])
+  const names = told.map(line => line.split(': ')[0])
+  expect(names.sort()).toEqual(['acme/.dotfiles', 'acme/grün', 'acme/new', 'acme/two words'])
+  expect(told.find(line => line.startsWith('acme/new:'))).toMatch(/SHA-256/)
+  expect(told.find(line => line.startsWith('acme/two words:'))).toMatch(/no address can have its name/)
+  await host.list(100)
+  expect(told).toHaveLength(4)
+})

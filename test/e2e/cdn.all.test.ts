@@ -47,6 +47,7 @@ test('what the rules for a CDN let it keep is what the service says may be kept'
     new URL(image ?? '').pathname,
     `/_a/${asset}`,
     '/icon.svg',
+    '/favicon.ico',
     '/',
     address,
     '/nothing/there',

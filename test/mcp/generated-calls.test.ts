@@ -4,7 +4,7 @@ import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { message } from './scene.ts'
 
 /*
- * Calls of chance, right and wrong ones: what a tool answers is the body of the REST interface for the same parameters.
+ * Calls of chance, right and wrong ones: what a tool answers is the body of the REST interface for the same parameters, their path in its canonical form.
  */
 
 const CALLS = 500
@@ -50,6 +50,8 @@ const PATHS = [
   'secret',
   '%2e%2e',
 ]
+/** What the interface takes in place of the paths that tools take, too. */
+const CANONICAL: Readonly<Record<string, string>> = { '/': '', 'a//b': 'a/b', 'skills/': 'skills' }
 const QUERIES = ['first', 'long line', 'ä', '🙂', 'words', '', ' ', '"', 'x'.repeat(501)]
 const NUMBERS = [0, 1, 2, 25, 50, 200, 201, 100_000, 100_001, -1]
 
@@ -69,10 +71,12 @@ test(`${CALLS} calls of chance answer as the REST interface does`, async () => {
       else if (parameter === 'limit' || parameter === 'offset') given[parameter] = pick(NUMBERS)
     }
     const asked = message('tools/call', { name, arguments: given })
+    const { path, ...others } = given
+    const canonical = path === undefined ? given : { ...others, path: CANONICAL[path] ?? path }
     const [tool, rest] = await Promise.all([
       app.app.inject({ method: 'POST', url: `/mcp${ADDRESS}`, ...asked }),
       app.app.inject(
-        `/api/v1/${REST[name]}${ADDRESS}?${new URLSearchParams(Object.entries(given).map(([key, value]) => [key, String(value)]))}`,
+        `/api/v1/${REST[name]}${ADDRESS}?${new URLSearchParams(Object.entries(canonical).map(([key, value]) => [key, String(value)]))}`,
       ),
     ])
     const { result } = tool.json()

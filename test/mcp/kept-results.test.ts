@@ -44,7 +44,6 @@ const MODERN: Sent[] = [
   tool('read_repo_file', { path: 'nothing' }),
   tool('read_repo_file', { path: 7 }),
   tool('rm', {}),
-  message('tools/call', {}),
   message('tools/list'),
   message('tools/destroy'),
   message('server/discover'),

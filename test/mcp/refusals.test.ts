@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
-import { message } from './scene.ts'
+import { legacy, message } from './scene.ts'
 
 const ADDRESS = '/local/acme/tools'
 
@@ -106,6 +106,23 @@ describe('a request', () => {
     const entries = Object.entries(given.headers).map(([name, value]) => [name, value.replaceAll(from, to)])
     return { headers: Object.fromEntries(entries), payload: given.payload.replaceAll(from, to) }
   }
+
+  test.each([
+    [undefined, 200],
+    ['*/*', 200],
+    ['application/*, text/*', 200],
+    ['application/json, */*;q=0.1', 200],
+    ['Application/JSON;q=0.9, TEXT/event-stream;q=0.1', 200],
+    ['text/*;q=0.8', 406],
+    ['application/json', 406],
+    ['application/json, text/event-stream;q=0', 406],
+    ['*/*;q=0', 406],
+  ])('of an older revision that accepts %s is answered %i: its answer is a stream', async (accept, status) => {
+    const { accept: _, ...others } = headers
+    const sent = { ...good, headers: accept === undefined ? others : { ...others, accept } }
+    expect((await app.app.inject({ method: 'POST', url: `/mcp${ADDRESS}`, ...sent })).statusCode).toBe(200)
+    expect((await app.app.inject({ method: 'POST', url: `/mcp${ADDRESS}`, ...legacy(sent) })).statusCode).toBe(status)
+  })
 
   test.each(['GET', 'DELETE', 'PUT'] as const)('by %s is 405', async method => {
     const answer = await app.app.inject({ method, url: `/mcp${ADDRESS}`, headers })

@@ -163,7 +163,9 @@ describe('a tool', () => {
     }
     expect(await refused('search_repo', {})).toContain('parameter query is missing')
     expect(await refused('search_repo', { query: 7 })).toContain('parameter query must be a text')
-    expect(await refused('search_repo', { query: 'a', limit: '3' })).toContain('parameter limit must be an integer from 1 to 25')
+    expect(await refused('search_repo', { query: 'a', limit: 'three' })).toContain(
+      'parameter limit must be an integer from 1 to 25',
+    )
     expect(await refused('browse_repo', { depth: 2 })).toContain('parameter depth is not known here')
     expect(await refused('browse_repo', { address: 'local/acme/other' })).toContain('parameter address is not known here')
     const { nextCursor } = await app.askReady('browse', ADDRESS, { path: 'many', limit: 1 })

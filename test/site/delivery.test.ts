@@ -49,6 +49,8 @@ describe('pages and scripts are compressed for browsers that accept it', () => {
     ['br;q=0.0, gzip; q=0', null],
     ['GZIP', 'gzip'],
     ['*', null],
+    ['br;q=0.1, gzip', 'gzip'],
+    ['gzip;q=0.5, br;q=0.5', 'br'],
   ])('accept-encoding %j chooses %s', (accepted, encoding) => expect(chooseEncoding(accepted)).toBe(encoding))
 })
 
@@ -83,4 +85,11 @@ test('the fonts are files of this origin that never change, and those of English
   const styles = textsOf(html, 'style').join('')
   expect(styles.match(/@font-face/g)?.length).toBeGreaterThan(2)
   expect(styles).not.toMatch(/url\((?:"|')?(?:https?:|\/\/|data:)/)
+})
+
+test('/favicon.ico is the icon, for programs that ask for it without having read a page', async () => {
+  const { status, headers, bytes } = await site.get('/favicon.ico')
+  expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=3600'])
+  expect(headers['content-type']).toMatch(/^image\/(?:x-icon|vnd\.microsoft\.icon)$/)
+  expect([...bytes.subarray(0, 4)]).toEqual([0, 0, 1, 0])
 })

@@ -87,6 +87,11 @@ test('v5.0.0-3.4.4: each answer has the type that it says', () => {
   expect(failing(({ headers, body }) => body === '' || headers['content-type'] !== undefined)).toEqual([])
 })
 
+test('each answer that is a text says in which encoding', () => {
+  const isText = (answer: Answered) => typeOf(answer)?.startsWith('text/') ?? false
+  expect(failing(answer => !isText(answer) || /; ?charset=utf-8$/i.test(answer.headers['content-type'] ?? ''))).toEqual([])
+})
+
 test('v5.0.0-3.4.5: no answer has a browser tell another origin the path of a page', () => {
   const policies = ['same-origin', 'no-referrer', 'strict-origin-when-cross-origin']
   expect(failing(({ headers }) => policies.includes(headers['referrer-policy'] ?? ''))).toEqual([])
@@ -103,7 +108,9 @@ test('v5.0.0-3.2.1: what is no page is no document of this origin: its policy ha
   expect(others.length).toBeGreaterThan(100)
   expect(others.filter(answer => /script-src|unsafe-eval/.test(policyOf(answer))).map(nameOf)).toEqual([])
   const drawn = others.filter(answer => typeOf(answer)?.startsWith('image/'))
-  expect(new Set(drawn.map(({ route }) => route))).toEqual(new Set(['/badge/~', '/icon/~', '/social/~', '/icon.svg']))
+  expect(new Set(drawn.map(({ route }) => route))).toEqual(
+    new Set(['/badge/~', '/icon/~', '/social/~', '/icon.svg', '/favicon.ico']),
+  )
   expect(drawn.filter(answer => !policyOf(answer).includes('sandbox')).map(nameOf)).toEqual([])
 })
 
@@ -117,6 +124,7 @@ const SHARED = [
   '/gh/~/.well-known/skills/',
   '/llms.txt',
   '/icon.svg',
+  '/favicon.ico',
   '/.well-known/oauth-authorization-server',
   '/.well-known/oauth-protected-resource/mcp/~',
 ]

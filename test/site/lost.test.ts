@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
 import { DE as de } from '#site/words/de/de.ts'
 import { EN as en } from '#site/words/en/en.ts'
 import {
@@ -125,6 +126,22 @@ test('a missing ref leads to similar refs, to the commits that begin like it, an
   const hash = await get(`${PAGE}@${COMMIT.slice(0, 7)}`)
   expect(textOf(hash.html)).toContain('all 40 digits')
   expect(linksOf(hash.html)).toContain(`${PAGE}@${COMMIT}`)
+})
+
+test('a repository whose default branch does not exist leads to the branches and tags that do', async () => {
+  const refs: Answers['refs'] = () => ({
+    defaultBranch: 'master',
+    branches: [{ name: 'trunk', commit: COMMIT }],
+    tags: [{ name: 'v1' }],
+    truncated: false,
+  })
+  const message = CASE_MESSAGE['mount.ref_not_found:default']
+  const { get } = await open({ mounts: () => new ServiceError('mount.ref_not_found', { message }), refs })
+  const { html } = await get(PAGE)
+  expect(textOf(html)).toContain('no branch, tag or commit master')
+  expect(linksOf(html)).toEqual(expect.arrayContaining([`${PAGE}@trunk`, `${PAGE}@v1`]))
+  const german = await get(PAGE, 'GET', { 'accept-language': 'de' })
+  expect(textOf(german.html)).toContain('Standard-Branch, den das Repository nennt, gibt es nicht')
 })
 
 test('a repository without a commit is no missing ref', async () => {

@@ -12,6 +12,9 @@ describe('a page of an address as Markdown', () => {
   test.each([
     ['by its URL', `${PAGE}?format=markdown`, {}],
     ['by the header', PAGE, { accept: 'text/markdown, text/html;q=0.5' }],
+    ['by its place in the header', PAGE, { accept: 'text/markdown, text/html, */*' }],
+    ['by its weight', PAGE, { accept: 'text/html;q=0.8, text/markdown;q=0.9, */*;q=0.1' }],
+    ['alone', PAGE, { accept: 'Text/Markdown; charset=utf-8; q=0.2' }],
   ])('is asked for %s', async (_, target, requested) => {
     const { get } = await open({})
     const { status, headers, html } = await get(target, 'GET', requested)
@@ -21,15 +24,23 @@ describe('a page of an address as Markdown', () => {
     expect(html).toContain(`- [pdf](${BASE}${SKILL}): Reads PDF files.\n`)
   })
 
-  test.each(['text/html,application/xhtml+xml,*/*;q=0.8', '*/*', '', 'text/html, text/markdown'])(
-    'is not what a browser gets that accepts %j',
-    async accept => {
-      const { get } = await open({})
-      const { headers, html } = await get(PAGE, 'GET', { accept })
-      expect(headers['content-type']).toContain('text/html')
-      expect(attributesOf(html, 'link', 'href')).toContain(`${BASE}${PAGE}?format=markdown`)
-    },
-  )
+  test.each([
+    'text/html,application/xhtml+xml,*/*;q=0.8',
+    '*/*',
+    '',
+    'text/html, text/markdown',
+    'text/*;q=0.8',
+    'text/markdown;q=0, text/html',
+    'text/markdown;q=0, */*',
+    'text/markdown;q=0.5, text/html',
+    'text/markdown;q=0.5, text/*',
+    'text/markdown;q=often, text/html;q=0.1',
+  ])('is not what a browser gets that accepts %j', async accept => {
+    const { get } = await open({})
+    const { headers, html } = await get(PAGE, 'GET', { accept })
+    expect(headers['content-type']).toContain('text/html')
+    expect(attributesOf(html, 'link', 'href')).toContain(`${BASE}${PAGE}?format=markdown`)
+  })
 
   test('of a skill is all of it, in order, character for character', async () => {
     const parts = {

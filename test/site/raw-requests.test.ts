@@ -61,6 +61,7 @@ const ROUTES: readonly (readonly [target: string, allow: string])[] = [
   [`${PAGE}/%ZZ`, 'GET, HEAD'],
   ['/owners/gh/acme', 'GET, HEAD'],
   ['/icon.svg', 'GET, HEAD'],
+  ['/favicon.ico', 'GET, HEAD'],
   ['/healthz', 'GET, HEAD'],
   ['/media/x', 'GET, HEAD'],
   ['/git/local/acme/tools/raw/x/y', 'GET, HEAD'],

@@ -76,6 +76,10 @@ export const GOLDEN_CARDS: Readonly<Record<string, CardModel>> = {
     'Ship it 🚀 safely',
     'Families 👨‍👩‍👧‍👦, skin tones 👍🏽, flags 🇩🇪🏴󠁧󠁢󠁳󠁣󠁴󠁿, keycaps 3️⃣, hearts ❤️ ❤️‍🔥, symbols ☎︎ ✔ ⚠ ☃, signs © ™ → ↔.',
   ),
+  hangul: card('en', 'Skills of a class 한국어', 'An English text with Hangul 대한민국 뷁, and without a language of its own.', {
+    lang: null,
+    address: at({ ref: '기능/x', path: '문서/ไทย/ბ' as never }),
+  }),
   mixed: card(
     'en',
     'PDF, 文書 и שלום',

@@ -127,6 +127,7 @@ export const OTHER_REQUESTS: Readonly<Record<string, (asking: Asking) => Asked[]
   '/sitemap.xml': () => gets('/sitemap.xml'),
   '/llms.txt': () => gets('/llms.txt'),
   '/icon.svg': () => gets('/icon.svg'),
+  '/favicon.ico': () => gets('/favicon.ico'),
   '/docs': () => gets('/docs'),
   '/docs/:slug': () => gets('/docs/rest', '/docs/rest.md'),
   '/terms': () => gets('/terms'),

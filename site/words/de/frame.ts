@@ -178,6 +178,7 @@ export const FRAME: typeof EN_FRAME = {
     inFolder: '{missing} gibt es in {folder} nicht.',
     wholeHash: 'Ist es der Anfang eines Commit-Hashes, geben Sie alle 40 Ziffern an.',
     near: 'Ähnliche Namen:',
+    otherRefs: 'Vorhandene Tags und Branches:',
     allRefs: 'Alle Branches und Tags des Repositorys',
     find: 'Skills mit diesen Wörtern suchen',
     leftOut: '[Warum eine Datei fehlen kann](leftOut)',

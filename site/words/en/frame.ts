@@ -178,6 +178,7 @@ export const FRAME = {
     inFolder: 'There is no {missing} in {folder}.',
     wholeHash: 'If it is the beginning of a commit hash, give all 40 digits.',
     near: 'Similar names:',
+    otherRefs: 'Tags and branches that it has:',
     allRefs: 'All branches and tags of the repository',
     find: 'Find skills by these words',
     leftOut: '[Why a file may be missing](leftOut)',

@@ -18,29 +18,32 @@ import {
 } from './answers.ts'
 import type { Site } from './site.ts'
 
-const LONG = 'a-repository-with-a-name-as-long-as-its-host-would-have-let-anybody-give-it-and-no-longer'
+/** Has no place where a line may break. */
+const LONG = 'ARepositoryWithANameAsLongAsItsHostWouldHaveLetAnybodyGiveIt_and_no_longer'
 const OPEN = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
 const MANIFEST = {
   path: 'SKILLSET.md',
   name: 'Kit',
-  description: 'What we work with.',
+  description: `What we work with: ${LONG}.`,
   language: 'ar',
   translations: { de: { name: 'Satz' } },
 }
-const TEXT =
-  '# One\n\n> quoted [link](other.md) `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nconst long = 1\n```\n\n\u202ehidden\n'
+const TEXT = [
+  '# One\n\n> quoted [link](other.md) `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nconst long = 1\n```\n\n\u202ehidden\n',
+  `## ${LONG}\n\n- ${LONG}\n`,
+].join('\n')
 const DIAGNOSTICS = (['error', 'warning', 'info'] as const).map(severity => ({
   code: 'x.y',
   severity,
   path: 'a.md',
-  message: 'Look.',
+  message: `Look at ${LONG}.`,
 }))
 const WARNINGS = [{ code: 'name.duplicate', message: 'it is there twice' }]
 const SKILL = {
   path: 'skills/pdf/SKILL.md',
   directory: 'skills/pdf',
   name: 'pdf',
-  description: 'Reads PDF files.',
+  description: `Reads PDF files by ${LONG}.`,
   translations: {},
   license: OPEN,
   describedOnly: true,
@@ -111,7 +114,7 @@ export const ANSWERS: Answers = {
   browse: () =>
     browsePage({
       path: 'skills',
-      overview: { path: 'skills/README.md', title: 'Skills', description: 'All of them.' },
+      overview: { path: 'skills/README.md', title: `Skills ${LONG}`, description: `All of them: ${LONG}.` },
       entries: [
         {
           path: 'skills/pdf',
@@ -122,7 +125,7 @@ export const ANSWERS: Answers = {
           license: OPEN,
           describedOnly: true,
         },
-        { path: `skills/${LONG}.md`, kind: 'file', size: 7, title: 'A file', license: OPEN, describedOnly: true },
+        { path: `skills/${LONG}.md`, kind: 'file', size: 7, title: `A file ${LONG}`, license: OPEN, describedOnly: true },
       ],
       nextCursor: 'next',
       diagnostics: DIAGNOSTICS,
@@ -133,10 +136,10 @@ export const ANSWERS: Answers = {
         {
           kind: 'skill',
           ...SKILL,
-          files: [{ path: `skills/pdf/${LONG}.md`, title: 'Forms', summary: 'How to fill them.' }],
+          files: [{ path: `skills/pdf/${LONG}.md`, title: `Forms ${LONG}`, summary: `How to fill a pdf by ${LONG}.` }],
           moreFiles: 2,
         },
-        { kind: 'document', path: 'docs/guide.md', title: 'Guide', summary: 'How to begin.' },
+        { kind: 'document', path: 'docs/guide.md', title: `Guide ${LONG}`, summary: `How to begin with pdf and ${LONG}.` },
       ],
       nextCursor: 'next',
     }),
@@ -146,7 +149,7 @@ export const ANSWERS: Answers = {
       { name: 'main', commit: 'b'.repeat(40) },
       { name: LONG, commit: COMMIT },
     ],
-    tags: [{ name: 'v1' }, { name: LONG }],
+    tags: [{ name: 'v1' }, { name: `feature/${LONG}` }],
     truncated: true,
   }),
   skills: ({ query }) =>

@@ -1,0 +1,98 @@
+import { appendFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CASE_MESSAGE } from '#core/errors.ts'
+import { message } from '#test/mcp/scene.ts'
+import { type TestApp, testApp } from '#test/support/test-app.ts'
+
+const FILES = { 'package.json': '{"license":"MIT"}', 'docs/a.md': '# A\n' }
+
+let app: TestApp
+beforeAll(async () => {
+  const names = ['branches', 'tags', 'default', 'sha256', 'closed', '.github', '.github-private']
+  const contents = { ...Object.fromEntries(names.map(name => [`acme/${name}`, FILES])), 'acme/empty': {} }
+  app = await testApp(contents, { github: { withToken: true } })
+  const commit = app.commitOf('acme/branches')
+  await app.repository('acme/branches').branch('feature/x', commit)
+  await app.repository('acme/branches').branch('team/a/b', commit)
+  await app.repository('acme/branches').tag('1234567/x', commit)
+  await app.repository('acme/tags').tag('v1', app.commitOf('acme/tags'))
+  await app.repository('acme/tags').git('update-ref', '-d', 'refs/heads/main')
+  await app.repository('acme/default').setDefaultBranch('master')
+  for (const name of ['sha256', 'closed']) {
+    const { gitDir } = app.repository(`acme/${name}`)
+    await appendFile(join(gitDir, 'config'), '[extensions]\n\tobjectFormat = sha256\n')
+  }
+  await writeFile(join(app.repository('acme/closed').gitDir, 'mountglass-private'), '')
+})
+afterAll(() => app.close())
+
+describe('the error of a ref that does not exist', () => {
+  test.each([
+    ['/local/acme/branches@feature/x', 'mount.ref_not_found:slash'],
+    ['/local/acme/branches@feature/x/docs', 'mount.ref_not_found:slash'],
+    ['/local/acme/branches@team/a/b/docs', 'mount.ref_not_found:slash'],
+    ['/local/acme/branches@refs/heads/main', 'mount.ref_not_found:slash'],
+    ['/local/acme/branches@1234567/x', 'mount.ref_not_found:slash'],
+    ['/local/acme/branches@1234567/docs', 'mount.ref_not_found:shortened'],
+    ['/local/acme/branches@1234567', 'mount.ref_not_found:shortened'],
+    ['/local/acme/tags', 'mount.ref_not_found:tags'],
+    ['/local/acme/default', 'mount.ref_not_found:default'],
+    ['/gh/acme/branches@feature/x', 'mount.ref_not_found:slash'],
+  ] as const)('of %s says what is the matter: %s', async (address, key) => {
+    const { status, json } = await app.get(`/api/v1/mounts${address}`)
+    expect([status, json.error]).toEqual([404, { code: 'mount.ref_not_found', message: CASE_MESSAGE[key] }])
+    const call = message('tools/call', { name: 'browse_repo', arguments: { address: address.slice(1) } })
+    const tool = await app.app.inject({ method: 'POST', url: '/mcp', ...call })
+    expect(tool.json().result.structuredContent).toEqual(json)
+  })
+
+  test.each(['/local/acme/branches@feature', '/local/acme/branches@nothing/x', '/local/acme/empty', '/gh/acme/branches@nothing'])(
+    'of %s is that of every other',
+    async address => {
+      const { error } = (await app.get(`/api/v1/mounts${address}`)).json
+      expect(Object.values<string>(CASE_MESSAGE)).not.toContain(error.message)
+      expect(error.code).toBe('mount.ref_not_found')
+    },
+  )
+
+  test('goes with the refs that do exist', async () => {
+    expect(await app.ask('refs', '/local/acme/default')).toMatchObject({ defaultBranch: 'master', branches: [{ name: 'main' }] })
+    expect(await app.ask('refs', '/local/acme/tags')).toMatchObject({ branches: [], tags: [{ name: 'v1' }] })
+  })
+})
+
+describe('a repository of the object format SHA-256', () => {
+  test('is said to be one, and not to be empty', async () => {
+    for (const address of ['/local/acme/sha256', '/local/acme/sha256@main', `/local/acme/sha256@${'a'.repeat(40)}`])
+      for (const endpoint of ['mounts', 'refs']) {
+        const { status, json } = await app.get(`/api/v1/${endpoint}${address}`)
+        expect([status, json.error]).toEqual([
+          403,
+          { code: 'mount.not_allowed', message: CASE_MESSAGE['mount.not_allowed:sha256'] },
+        ])
+      }
+  })
+
+  test('that is private is told from nothing by nobody', async () => {
+    const [closed, nothing] = await Promise.all(['closed', 'never'].map(name => app.get(`/api/v1/mounts/local/acme/${name}`)))
+    expect([closed?.status, closed?.json]).toEqual([nothing?.status, nothing?.json])
+  })
+
+  test('is served once it is another one', async () => {
+    const { gitDir } = app.repository('acme/closed')
+    await rm(join(gitDir, 'mountglass-private'))
+    await writeFile(join(gitDir, 'config'), '[core]\n\tbare = true\n')
+    await app.open('/local/acme/closed')
+  })
+})
+
+test.each(['.github', '.github-private'])('a local repository may be called %s, as at GitHub', async name => {
+  await app.open(`/local/acme/${name}`)
+  expect((await app.ask('mounts', `/local/acme/${name}/docs`)).repository.name).toBe(name)
+})
+
+test.each(['..', '.', '.git', 'x.git', '%2e%2e', '.dotfiles', '.github.git'])('none may be called %s', async name => {
+  const { status, json } = await app.get(`/api/v1/mounts/local/acme/${name}`)
+  expect([status, json.error.code.startsWith('address.')]).toEqual([400, true])
+})
