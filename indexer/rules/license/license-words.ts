@@ -1,6 +1,6 @@
 import { licenseNames, once } from './data.ts'
 import { kindOfExpression } from './kind.ts'
-import { wordsOf } from './normalize.ts'
+import { wordsOf } from './tokens.ts'
 
 /** The meaning of declared words. `file`: the license is the text of that file, a path relative to the declaring folder or to the root (`/…`). */
 export type LicenseWords =

@@ -1,7 +1,8 @@
-import { ownWords, partsOfAddress } from './guard.ts'
+import { ownWords } from './guard.ts'
 import { aliases, aliasWords } from './license-words.ts'
-import { normalizeText, wordsOf } from './normalize.ts'
+import { normalizeText } from './normalize.ts'
 import { FORBIDDING, LATIN, NAMES } from './significant-words.ts'
+import { isAddress, partsOfAddress, wordsOf } from './tokens.ts'
 
 /** The SPDX id of the license that the license section of a README names; `null` when it names none or several, or says more. */
 export function readLicenseSection(markdown: string): string | null {
@@ -63,7 +64,7 @@ function headingsOf(lines: readonly string[]): Heading[] {
 function licenseOfSection({ heading, body }: Section): string | null {
   if (body.length > SECTION_CHARACTERS) return null
   const { words, copyright } = normalizeText(`${heading}\n${body}`)
-  const all = [...words, ...copyright.flat()]
+  const all = [...words, ...copyright.flatMap(line => wordsOf(line.toLowerCase()))]
   if (all.some(word => RESERVING.has(word) || FORBIDDING.test(word) || !(LATIN.test(word) || isAddress(word)))) return null
   const found = namedLicenses(words.filter(word => !isAddress(word)))
   const [id] = found
@@ -92,10 +93,6 @@ function longestName(words: readonly string[], start: number): number {
     if (aliases().has(name.join(' ')) && (length > 1 || NAMES.test(name[0] ?? ''))) return length
   }
   return 0
-}
-
-function isAddress(word: string): boolean {
-  return /[./]/.test(word)
 }
 
 const README_CHARACTERS = 256 * 1024
