@@ -1,3 +1,4 @@
+import { documentOf, isHarmlessAddress } from './addresses.ts'
 import type { Candidate } from './candidates.ts'
 import { holderWords, isCopyrightOnly } from './copyright.ts'
 import { licenseNames } from './data.ts'
@@ -5,19 +6,8 @@ import { type Difference, type Run, wordDifference } from './difference.ts'
 import { kindOfExpression } from './kind.ts'
 import { readLicenseWords } from './license-words.ts'
 import type { NormalizedText } from './normalize.ts'
-import {
-  ABSOLUTE,
-  CONDITIONAL,
-  ESSENTIAL,
-  FORBIDDING,
-  LATIN,
-  LICENSING,
-  NAMES,
-  NAMING,
-  NEGATING,
-  SENTENCE,
-} from './significant-words.ts'
-import { isAddress, partsOfAddress, wordsOf } from './tokens.ts'
+import { ABSOLUTE, CONDITIONAL, ESSENTIAL, FORBIDDING, LATIN, NAMES, NAMING, NEGATING, SENTENCE } from './significant-words.ts'
+import { isAddress, wordsOf } from './tokens.ts'
 
 /** Why a text is not the license that it resembles: too many words differ, or the words that change what it permits. */
 export type Change =
@@ -70,13 +60,25 @@ function changeOfTerms(
     const rest = withoutSameReference(withoutPhrases(run.words, holders), replaced)
     return !isHarmless(rest, placeOf(run), own, replaced.length > 0)
   })
-  if (added !== undefined) return { kind: 'added', text: added.words.join(' ') }
+  if (added !== undefined) {
+    const telling = added.words.findIndex(word => !isHarmlessWord(word, placeOf(added), own))
+    return { kind: 'added', text: excerptOf(added.words, Math.max(0, telling)) }
+  }
   const isTitle = (run: readonly string[]) => run.length > 2 && run.every((word, index) => word === words[index])
   const removed = deleted.find(
     ({ word, at }) => at >= titleEnd && ESSENTIAL.test(word) && !isTitle(runAt(difference.deleted, at)),
   )
-  return removed === undefined ? null : { kind: 'removed', text: runAt(difference.deleted, removed.at).join(' ') }
+  return removed === undefined ? null : { kind: 'removed', text: excerptOf(runAt(difference.deleted, removed.at), 0) }
 }
+
+/** At most `EXCERPT_WORDS` words, with the one that tells most. */
+function excerptOf(words: readonly string[], telling: number): string {
+  const start = Math.max(0, Math.min(telling - EXCERPT_WORDS / 2, words.length - EXCERPT_WORDS))
+  const end = start + EXCERPT_WORDS
+  return `${start > 0 ? '… ' : ''}${words.slice(start, end).join(' ')}${end < words.length ? ' …' : ''}`
+}
+
+const EXCERPT_WORDS = 12
 
 function runAt(runs: readonly Run[], position: number): string[] {
   return runs.find(({ at, words }) => at <= position && position < at + words.length)?.words ?? []
@@ -108,33 +110,9 @@ function isHarmlessWord(word: string, place: Place, own: ReadonlySet<string>): b
   return !NAMES.test(word) && (!CONDITIONAL.test(word) || (place === 'optional' && ADVICE.has(word)))
 }
 
-/**
- * An address names a place, and its words restrict nothing; unless it leads to terms or to another license, or one of its segments spells out
- * a restriction, as in `/not-for-training`.
- */
-function isHarmlessAddress(address: string, own: ReadonlySet<string>): boolean {
-  const parts = partsOfAddress(address).filter(part => !own.has(part))
-  if (parts.some(part => NAMES.test(part) || ABSOLUTE.test(part))) return false
-  if (address.split(/[/.@?#&=]/).some(segment => isRestriction(partsOfAddress(segment)))) return false
-  if (address.includes('@')) return true
-  const path = partsOfAddress(address.slice(address.indexOf('/') + 1 || address.length))
-  const has = (list: RegExp) => path.some(part => list.test(part))
-  return !parts.some(part => TERMS_ADDRESS.test(part)) && !(has(LICENSING) && has(NAMING))
-}
-
-function isRestriction(words: readonly string[]): boolean {
-  return (
-    words.some(word => NEGATING.test(word)) &&
-    words.some(word => NAMING.test(word) || SENTENCE.test(word) || CONDITIONAL.test(word))
-  )
-}
-
 function addressesOf(statement: string): string[] {
   return wordsOf(statement.toLowerCase()).filter(isAddress)
 }
-
-/** Parts of addresses that lead to further terms. */
-const TERMS_ADDRESS = /^(?:terms|tos|conditions|agreement|legal|pricing|eula|purchas.*|subscri.*|fees?|pay(?:ment)?s?|paid)$/
 
 /** Whether a holder's name contains the subject of a restriction, and is long enough to be recognised elsewhere in the text. */
 function isSpecialName(name: readonly string[]): boolean {
@@ -146,11 +124,6 @@ function isSpecialName(name: readonly string[]): boolean {
 function withoutSameReference(run: readonly string[], replaced: readonly Run[]): string[] {
   const old = new Set(replaced.flatMap(({ words }) => words.filter(isAddress).map(documentOf)))
   return run.filter(word => !(isAddress(word) && old.has(documentOf(word))))
-}
-
-function documentOf(address: string): string {
-  const segments = address.split('/')
-  return `${segments[0]} ${segments.at(-1)}`
 }
 
 /** URLs in a known variant of the appendix of Apache-2.0. */

@@ -8,6 +8,7 @@ import { say } from '#core/words/findings.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
 import { readLicenseWords } from './license-words.ts'
+import { messageOf } from './messages.ts'
 import { readMetadataLicense } from './metadata.ts'
 import { chooseReadme, type LicenseFileName, PACKAGE_FILE, PLUGIN_FILE, readLicenseFileName } from './names.ts'
 import { type RecognizedText, recognizeLicenseText } from './recognize.ts'
@@ -222,14 +223,10 @@ function readLicenseText(reading: Reading, file: FoundFile): Declaration {
     case 'known':
       return { ...base, ...expressionOf(reading, text.id), issues: [] }
     case 'restricted':
-      return { ...base, kind: 'restricted', name: null, issues: [] }
     case 'unknown': {
-      const issue: LicenseIssue = {
-        code: 'license.unrecognized',
-        message: say('license.unrecognized:text'),
-        path: file.path,
-      }
-      return { ...base, kind: 'unknown', name: null, issues: [issue] }
+      const message = messageOf(text, reading.sources.isWithheld(file.path))
+      const issue: LicenseIssue = { code: 'license.unrecognized', message, path: file.path }
+      return { ...base, kind: text.kind, name: null, issues: [issue] }
     }
   }
 }
@@ -238,7 +235,7 @@ function recognizeBlob({ sources, recognized }: Reading, oid: string): Recognize
   const known = recognized.get(oid)
   if (known !== undefined) return known
   const text = sources.textOf(oid)
-  if (text === null || text === undefined) return { kind: 'unknown' }
+  if (text === null || text === undefined) return { kind: 'unknown', why: { kind: 'unreadable' } }
   const result = recognizeLicenseText(text)
   recognized.set(oid, result)
   return result
