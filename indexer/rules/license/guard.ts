@@ -4,7 +4,7 @@ import { holderWords, isCopyrightOnly } from './copyright.ts'
 import { licenseNames } from './data.ts'
 import { type Difference, type Run, wordDifference } from './difference.ts'
 import { kindOfExpression } from './kind.ts'
-import { readLicenseWords } from './license-words.ts'
+import { licenseIdOf } from './license-ids.ts'
 import type { NormalizedText } from './normalize.ts'
 import { ABSOLUTE, CONDITIONAL, ESSENTIAL, FORBIDDING, LATIN, NAMES, NAMING, NEGATING, SENTENCE } from './significant-words.ts'
 import { isAddress, wordsOf } from './tokens.ts'
@@ -131,8 +131,8 @@ const ADVICE = new Set(['clauses', 'contracts'])
 
 /** Whether a heading is only the name of an open license: then the license is open, whichever of the two the author meant. */
 function isOpenTitle(run: readonly string[]): boolean {
-  const meaning = run.length <= TITLE_WORDS ? readLicenseWords(run.join(' ')) : null
-  return meaning?.kind === 'expression' && kindOfExpression(meaning.expression) === 'open'
+  const id = run.length <= TITLE_WORDS ? licenseIdOf(run.join(' ')) : null
+  return id !== null && kindOfExpression(id) === 'open'
 }
 
 const TITLE_WORDS = 8

@@ -2,7 +2,7 @@ import type { License } from '#core/contract/shared.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { visibleLine } from '#core/hidden-text.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
-import { joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
+import { baseNameOf, joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
@@ -140,8 +140,10 @@ function declarationOf(
   const meaning = words === null ? ({ kind: 'unknown' } as const) : readLicenseWords(words)
   const issue = (code: LicenseIssue['code'], message: string): LicenseIssue => ({ code, ...field, message, path: source })
   switch (meaning.kind) {
-    case 'expression':
-      return { origin, ...expressionOf(reading, meaning.expression), source, issues: [] }
+    case 'expression': {
+      const declared = { origin, ...expressionOf(reading, meaning.expression), source, issues: [] }
+      return meaning.file === undefined ? declared : withTerms(reading, folder, declared, meaning.file, field)
+    }
     case 'restricted':
       return { origin, kind: 'restricted', name, source, issues: [] }
     case 'unknown':
@@ -156,10 +158,42 @@ function declarationOf(
       const path = pathFrom(folder, meaning.file)
       const file = path === null || path === '' ? null : findFile(reading.sources, ROOT, path)
       if (file !== null) return withName(readLicenseText(reading, file), origin, name)
-      const message = say('license.unresolved', { name: truncateCharacters(meaning.file, LICENSE_NAME_CHARACTERS) })
-      return { origin, kind: 'unknown', name, source, issues: [issue('license.unresolved', message)] }
+      return { origin, kind: 'unknown', name, source, issues: [unresolved(meaning.file, source, field)] }
     }
   }
+}
+
+/**
+ * An expression whose complete terms are in a file: that text has to be open, too. Authors name the license file of the repository from any
+ * folder, so a base name is looked for upwards. Without a license file the expression stands alone.
+ */
+function withTerms(
+  reading: Reading,
+  folder: RepoPath,
+  declared: Declaration,
+  file: string,
+  field: Pick<LicenseIssue, 'field'>,
+): Declaration {
+  const folders = file.includes('/') ? [folder] : upwards(folder)
+  const found = folders
+    .map(level => pathFrom(level, file))
+    .map(path => (path === null || path === '' ? null : findFile(reading.sources, ROOT, path)))
+    .find(one => one !== null)
+  if (found !== undefined) {
+    const text = readLicenseText(reading, found)
+    return text.kind === 'open'
+      ? (combineDeclarations([declared, text], reading.sources) ?? declared)
+      : withName(text, declared.origin, declared.name)
+  }
+  const issues = [unresolved(file, declared.source, field)]
+  return readLicenseFileName(baseNameOf(file as RepoPath), true) !== null
+    ? { ...declared, issues }
+    : { ...declared, kind: 'unknown', issues }
+}
+
+function unresolved(file: string, source: RepoPath, field: Pick<LicenseIssue, 'field'>): LicenseIssue {
+  const message = say('license.unresolved', { name: truncateCharacters(file, LICENSE_NAME_CHARACTERS) })
+  return { code: 'license.unresolved', ...field, message, path: source }
 }
 
 /** A license text that a declaration points to: without a name of its own it keeps the declared words. */

@@ -1,5 +1,5 @@
 import { ownWords } from './guard.ts'
-import { aliases, aliasWords } from './license-words.ts'
+import { aliases, aliasWords } from './license-ids.ts'
 import { normalizeText } from './normalize.ts'
 import { FORBIDDING, LATIN, NAMES } from './significant-words.ts'
 import { isAddress, partsOfAddress, wordsOf } from './tokens.ts'

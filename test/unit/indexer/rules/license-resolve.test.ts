@@ -145,6 +145,33 @@ describe('declared words', () => {
     }
   })
 
+  test('an id that points to a file needs that text to be open, here or above', () => {
+    const skills = { skill: 'Apache-2.0. See LICENSE for complete terms.' }
+    expect(licenseOf({ skills, files: { LICENSE: text('Apache-2.0') } }, 'skill')).toEqual([
+      'open',
+      'Apache-2.0',
+      'skill/SKILL.md',
+    ])
+    expect(codesOf({ skills, files: { LICENSE: text('Apache-2.0') } }, 'skill')).toEqual([])
+    expect(licenseOf({ skills, files: { LICENSE: MODIFIED } }, 'skill')).toEqual(['unknown', 'Apache-2.0', 'LICENSE'])
+    expect(licenseOf({ skills, files: { 'skill/LICENSE': text('BUSL-1.1') } }, 'skill')).toEqual([
+      'restricted',
+      'BUSL-1.1',
+      'skill/LICENSE',
+    ])
+    expect(codesOf({ skills, files: { LICENSE: text('MIT') } }, 'skill')).toEqual(['license.conflict'])
+  })
+
+  test('an id that points to a missing license file counts, with a warning; other terms that are missing are unknown', () => {
+    const missing = (words: string) => [
+      licenseOf({ skills: { skill: words } }, 'skill')[0],
+      ...codesOf({ skills: { skill: words } }, 'skill'),
+    ]
+    expect(missing('MIT (see LICENSE.txt)')).toEqual(['open', 'license.unresolved'])
+    expect(missing('MIT (see ../../../LICENSE)')).toEqual(['open', 'license.unresolved'])
+    expect(missing('MIT (see TERMS.md)')).toEqual(['unknown', 'license.unresolved'])
+  })
+
   test('proprietary words restrict even next to an open file', () => {
     const tree = { skills: { skill: 'Proprietary. LICENSE.txt has complete terms' }, files: { 'skill/LICENSE.txt': text('MIT') } }
     expect(licenseOf(tree, 'skill')).toEqual(['restricted', 'Proprietary. LICENSE.txt has complete terms', 'skill/SKILL.md'])
