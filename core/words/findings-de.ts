@@ -55,6 +55,15 @@ export const FINDINGS: typeof EN_FINDINGS = {
   'license.unrecognized:page': 'der Text ist nicht die Lizenz, die die Metadaten über ihm nennen',
   'license.unrecognized:reserved': 'der Text behält alle Rechte vor',
   'license.unrecognized:unreadable': 'die Datei ist nicht als Text lesbar',
+  'license.unrecognized:format':
+    'eine Lizenz in diesem Format wird nicht gelesen: Fügen Sie ihren Text als `LICENSE.txt` oder `LICENSE.md` hinzu',
+  'license.unrecognized:section':
+    'der Lizenz-Abschnitt wird nicht gelesen: Er tut mehr, als eine Lizenz zu nennen oder eine Wahl anzubieten',
+  'license.unrecognized:place': 'eine Lizenz in dieser Datei wird nicht gelesen',
+  'license.unrecognized:reuse': 'diese Datei ist nicht lesbar: {why}',
+  'license.unrecognized:headers':
+    'Dateien nennen vielleicht andere Lizenzen aus `LICENSES/` in ihren Köpfen, die nicht gelesen werden: {names}',
+  'license.unrecognized:sidecar': 'die Datei nennt keinen SPDX-Ausdruck für die Datei neben ihr',
   'license.unrecognized:text': 'der Text ist keine bekannte Lizenz, oder er wurde geändert',
   'license.unresolved': 'die Lizenzdatei {name} gibt es nicht',
   'manifest.image_missing': 'unter diesem Pfad gibt es keine Datei von höchstens {limit} Byte',
@@ -104,6 +113,11 @@ export const REASONS: typeof EN_REASONS = {
   lines: 'den Zeilen {list}',
   line: 'Zeile {n}',
   moreCharacters: '{list} und {n} weitere',
+  reuseToml: 'sie ist kein gültiges TOML',
+  reuseVersion: 'sie ist nicht von Version 1',
+  reuseAnnotations: 'ihre `annotations` sind fehlerhaft, oder es sind zu viele',
+  reusePath: 'ein `path` fehlt oder ist fehlerhaft, oder zu lang',
+  reuseExpression: 'eine Lizenz ist kein SPDX-Ausdruck',
   missingBlob: 'im Repository fehlt der Blob dieser Datei',
   notText: 'kein UTF-8-Text',
   largerThan: 'größer als {limit} Byte',

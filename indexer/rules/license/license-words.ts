@@ -54,7 +54,7 @@ function idOrName(words: string): string | null {
 }
 
 /** Ids side by side are a choice; but a license of content beside one of software is another license for another part. */
-function joinIds(ids: readonly string[], operator: 'OR' | 'AND'): string {
+export function joinIds(ids: readonly string[], operator: 'OR' | 'AND'): string {
   const isDivided = ids.some(isContentLicense) && !ids.every(isContentLicense)
   return ids.join(isDivided ? ' AND ' : ` ${operator} `)
 }

@@ -1,4 +1,5 @@
 import { similarTemplates } from './candidates.ts'
+import { readLicenseChoice } from './choice.ts'
 import { type Change, findChange } from './guard.ts'
 import { kindOfExpression } from './kind.ts'
 import { readLicensePage } from './license-page.ts'
@@ -7,7 +8,7 @@ import { isDisguised, normalizeText } from './normalize.ts'
 
 /**
  * The result of recognising a license text.
- * `known`: this license, with unchanged permissions. `restricted`: the text reserves rights. `unknown`: anything else, including modified
+ * `known`: this license, with unchanged permissions; an expression where the text offers several. `restricted`: the text reserves rights. `unknown`: anything else, including modified
  * licenses and several licenses in one file.
  */
 export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown'; why: Unrecognized }
@@ -21,6 +22,8 @@ export function recognizeLicenseText(text: string): RecognizedText {
   if (isDisguised(text)) return { kind: 'unknown', why: { kind: 'disguised' } }
   const page = readLicensePage(text)
   const found = knownLicense(page?.text ?? text)
+  const choice = found.kind === 'unknown' ? readLicenseChoice(text) : null
+  if (choice !== null) return { kind: 'known', id: choice }
   if (found.kind === 'known' && page !== null && page.id !== found.id) return { kind: 'unknown', why: { kind: 'page' } }
   return found.kind === 'unknown' && reserves(text, found.why) ? { kind: 'restricted' } : found
 }

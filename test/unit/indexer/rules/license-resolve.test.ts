@@ -108,6 +108,39 @@ describe('the nearest declaration', () => {
     expect(licenseOf({ files: { 'package.json': json } }, 'a')).toEqual(license)
   })
 
+  test('manifests of plugins of several clients are read', () => {
+    expect(licenseOf({ files: { 'a/.codex-plugin/plugin.json': '{"license":"MIT"}' } }, 'a/b')[0]).toBe('open')
+    const files = {
+      'a/.claude-plugin/plugin.json': '{"license":"MIT"}',
+      'a/.cursor-plugin/plugin.json': '{"license":"UNLICENSED"}',
+    }
+    expect(licenseOf({ files }, 'a')).toEqual(['restricted', 'UNLICENSED', 'a/.cursor-plugin/plugin.json'])
+  })
+
+  test('a marketplace names the licenses of its plugins', () => {
+    const marketplace = (...plugins: object[]) => ({ '.claude-plugin/marketplace.json': JSON.stringify({ plugins }) })
+    const source = '.claude-plugin/marketplace.json'
+    const one = marketplace(
+      { source: './a', license: 'MIT' },
+      { source: './b', license: 'Proprietary' },
+      { source: { source: 'git' } },
+    )
+    expect(licenseOf({ files: one }, 'a/x')).toEqual(['open', 'MIT', source])
+    expect(licenseOf({ files: one }, 'b')).toEqual(['restricted', 'Proprietary', source])
+    expect(licenseOf({ files: one }, 'c')).toEqual(['none', null, null])
+    expect(licenseOf({ files: marketplace({ source: './', license: 'MIT' }) }, 'a')).toEqual(['open', 'MIT', source])
+    const mixed = marketplace({ source: './', license: 'MIT' }, { source: './', license: 'Proprietary' })
+    expect(licenseOf({ files: mixed }, 'a')[0]).toBe('none')
+    expect(licenseOf({ files: { ...one, 'a/LICENSE': text('BUSL-1.1') } }, 'a')[0]).toBe('restricted')
+    const rooted = {
+      '.claude-plugin/marketplace.json': '{"metadata":{"pluginRoot":"./plugins"},"plugins":[{"source":"a","license":"MIT"}]}',
+    }
+    expect(licenseOf({ files: rooted }, 'plugins/a')[0]).toBe('open')
+    expect(
+      licenseOf({ files: { '.claude-plugin/marketplace.json': '{"plugins":[{"source":"../a","license":"MIT"}' } }, '')[0],
+    ).toBe('none')
+  })
+
   test('the README of the root is asked when nothing else declares anything', () => {
     const readme = '# Tools\n\n## License\n\nMIT\n'
     expect(licenseOf({ files: { 'README.md': readme } }, 'a/b')).toEqual(['open', 'MIT', 'README.md'])
