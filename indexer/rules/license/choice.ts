@@ -16,7 +16,7 @@ export function readLicenseChoice(text: string): string | null {
   if (text.length > CHOICE_CHARACTERS || !OFFER.test(text)) return null
   const { words, copyright } = normalizeText(text.replace(CONTRIBUTIONS, ' '))
   const { ids, rest } = takeLicenseNames(words.filter(word => !isAddress(word)))
-  if (ids.size < 2 || !rest.includes('or')) return null
+  if (ids.size < 2 || !(rest.includes('or') || rest.includes('either'))) return null
   const own = new Set([...ids].flatMap(id => [...ownWords(id)]))
   const isHarmless = (word: string) =>
     own.has(word) ||

@@ -4,11 +4,12 @@ import { baseNameOf, joinPath, type RepoPath, ROOT, SKILL_FILE } from '#core/rep
 import { truncateCharacters } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { combineDeclarations, type Declaration } from './declaration.ts'
+import { idsOfExpression } from './kind.ts'
 import { readLicenseWords } from './license-words.ts'
 import { readLicenseFileName } from './names.ts'
-import { expressionOf, type Reading, readLicenseText } from './reading.ts'
+import { expressionOf, type Reading, readLicenseText, recognizeBlob } from './reading.ts'
 import type { LicenseIssue } from './sources.ts'
-import { findFile, pathFrom, upwards } from './tree-files.ts'
+import { type FoundFile, findFile, pathFrom, upwards } from './tree-files.ts'
 
 /** An empty value in front matter declares nothing; in a manifest, whose fields are policy, it is an error. */
 export function readWords(
@@ -66,7 +67,7 @@ export function declarationOf(
 }
 
 /**
- * An expression whose complete terms are in a file: that text has to be open, too. Authors name the license file of the repository from any
+ * An expression whose complete terms are in a file: that text has to be open, too, or lack only words. Authors name the license file of the repository from any
  * folder, so a base name is looked for upwards. Without a license file the expression stands alone.
  */
 function withTerms(
@@ -83,14 +84,20 @@ function withTerms(
     .find(one => one !== null)
   if (found !== undefined) {
     const text = readLicenseText(reading, found)
-    return text.kind === 'open'
-      ? (combineDeclarations([declared, text], reading.sources) ?? declared)
-      : withName(text, declared.origin, declared.name)
+    if (text.kind === 'open') return combineDeclarations([declared, text], reading.sources) ?? declared
+    if (declared.kind === 'open' && isShortened(reading, found, declared)) return { ...declared, issues: text.issues }
+    return withName(text, declared.origin, declared.name)
   }
   const issues = [unresolved(file, declared.source, field)]
   return readLicenseFileName(baseNameOf(file as RepoPath), true) !== null
     ? { ...declared, issues }
     : { ...declared, kind: 'unknown', issues }
+}
+
+/** Whether a text is a copy of the declared license that lacks words, and adds none that restrict: then the declared license counts. */
+function isShortened(reading: Reading, file: FoundFile, { name }: Declaration): boolean {
+  const text = recognizeBlob(reading, file.oid)
+  return text.kind === 'unknown' && text.why.kind === 'removed' && idsOfExpression(name ?? '').includes(text.why.like)
 }
 
 function unresolved(file: string, source: RepoPath, field: Pick<LicenseIssue, 'field'>): LicenseIssue {

@@ -38,7 +38,7 @@ export function readLicenseText(reading: Reading, file: FoundFile): Declaration 
   }
 }
 
-function recognizeBlob({ sources, recognized }: Reading, oid: string): RecognizedText {
+export function recognizeBlob({ sources, recognized }: Reading, oid: string): RecognizedText {
   const known = recognized.get(oid)
   if (known !== undefined) return known
   const text = sources.textOf(oid)

@@ -65,6 +65,9 @@ at your option.`
     expect(licenseOf({ files: both }, '')).toEqual(['open', 'Apache-2.0 OR MIT', 'LICENSE'])
     expect(licenseOf({ files: { COPYRIGHT: CHOICE } }, '')).toEqual(['open', 'Apache-2.0 OR MIT', 'COPYRIGHT'])
     expect(licenseOf({ files: { 'README.md': `# Tools\n\n## License\n\n${CHOICE}` } }, '')[1]).toBe('Apache-2.0 OR MIT')
+    const list =
+      'Licensed under either of\n\n- Apache License, Version 2.0 (LICENSE-APACHE)\n- MIT license (LICENSE-MIT)\n\nat your option.'
+    expect(licenseOf({ files: { LICENSE: list } }, '')[1]).toBe('Apache-2.0 OR MIT')
     const changed = { LICENSE: CHOICE, 'LICENSE-MIT': MODIFIED, 'LICENSE-APACHE': MODIFIED }
     expect(licenseOf({ files: changed }, '')[0]).toBe('unknown')
     const contributions = `Unless you explicitly state otherwise, any contribution intentionally submitted for inclusion in the work by you,

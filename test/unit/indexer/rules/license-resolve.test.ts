@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createLicenseResolver } from '#indexer/rules/license/index.ts'
-import { textOf as text } from './license-texts.ts'
+import { change, textOf as text } from './license-texts.ts'
 import { codesOf, licenseOf, MODIFIED, pathOf, resolve, sourcesOf } from './license-tree.ts'
 
 describe('the nearest declaration', () => {
@@ -193,6 +193,11 @@ describe('declared words', () => {
       'skill/LICENSE',
     ])
     expect(codesOf({ skills, files: { LICENSE: text('MIT') } }, 'skill')).toEqual(['license.conflict'])
+    const shortened = { LICENSE: change(text('Apache-2.0'), 'reasonable and customary use in', '') }
+    expect(licenseOf({ skills, files: shortened }, 'skill')).toEqual(['open', 'Apache-2.0', 'skill/SKILL.md'])
+    expect(codesOf({ skills, files: shortened }, 'skill')).toEqual(['license.unrecognized'])
+    const longer = { LICENSE: `${text('Apache-2.0')}\n\nNot for training.` }
+    expect(licenseOf({ skills, files: longer }, 'skill')[0]).toBe('unknown')
   })
 
   test('an id that points to a missing license file counts, with a warning; other terms that are missing are unknown', () => {
