@@ -58,16 +58,8 @@ export const MARKETPLACE_FILE = '.claude-plugin/marketplace.json'
 export const PACKAGE_FILE = 'package.json'
 
 /** Files at the root that may name a license and are not read for it. */
-export const UNREAD_FILES = [
-  '.reuse/dep5',
-  'plugin.json',
-  'gemini-extension.json',
-  'pyproject.toml',
-  'setup.cfg',
-  'Cargo.toml',
-  'composer.json',
-  'CITATION.cff',
-]
+export const UNREAD_FILES =
+  '.reuse/dep5 plugin.json gemini-extension.json pyproject.toml setup.cfg Cargo.toml composer.json CITATION.cff'.split(' ')
 
 /** The README that counts: the one of the lowest rank, then the first in the order of code units. */
 export function chooseReadme(names: Iterable<string>): string | null {

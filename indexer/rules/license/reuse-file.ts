@@ -1,6 +1,6 @@
 import { parse } from 'smol-toml'
-import { compileExclusions } from '../exclusions.ts'
 import { kindOfExpression } from './kind.ts'
+import { compileReusePath } from './reuse-path.ts'
 
 /** A `REUSE.toml` of the REUSE specification 3.3; or why it cannot be read. */
 export type ReuseFile = { ok: true; annotations: Annotation[] } | { ok: false; why: ReuseFault }
@@ -17,6 +17,7 @@ export interface Annotation {
 }
 
 export function readReuseFile(text: string): ReuseFile {
+  if (text.length > REUSE_CHARACTERS) return { ok: false, why: 'annotations' }
   const value = parseToml(text)
   if (value === null) return { ok: false, why: 'toml' }
   if (value.version !== 1) return { ok: false, why: 'version' }
@@ -31,9 +32,9 @@ export function readReuseFile(text: string): ReuseFile {
   return { ok: true, annotations }
 }
 
+const REUSE_CHARACTERS = 64 * 1024
 const ANNOTATIONS = 200
 const PATHS = 50
-const PATH_CHARACTERS = 256
 
 function parseToml(text: string): Record<string, unknown> | null {
   try {
@@ -47,14 +48,13 @@ function readAnnotation(table: unknown): Annotation | ReuseFault {
   if (typeof table !== 'object' || table === null) return 'annotations'
   const { path, precedence = 'closest', 'SPDX-License-Identifier': declared = [] } = table as Record<string, unknown>
   if (precedence !== 'closest' && precedence !== 'aggregate' && precedence !== 'override') return 'annotations'
-  const patterns = textsOf(path)?.map(patternOf)
-  if (patterns === undefined || patterns.length === 0 || patterns.length > PATHS) return 'path'
-  const usable = patterns.filter(pattern => pattern !== null)
-  if (usable.length < patterns.length) return 'path'
+  const paths = textsOf(path) ?? []
+  if (paths.length === 0 || paths.length > PATHS) return 'path'
+  const matchers = paths.map(compileReusePath).filter(matcher => matcher !== null)
+  if (matchers.length < paths.length) return 'path'
   const expressions = textsOf(declared)
   if (expressions === null || expressions.some(expression => kindOfExpression(expression) === null)) return 'expression'
-  const matcher = compileExclusions(usable)
-  return { matches: file => matcher(file, false), license: joinExpressions(expressions), precedence }
+  return { matches: file => matchers.some(matcher => matcher(file)), license: joinExpressions(expressions), precedence }
 }
 
 /** All of them together; `null` when there is none. */
@@ -66,15 +66,4 @@ export function joinExpressions(expressions: readonly string[]): string | null {
 function textsOf(value: unknown): string[] | null {
   if (typeof value === 'string') return [value]
   return Array.isArray(value) && value.every(one => typeof one === 'string') ? value : null
-}
-
-/**
- * The pattern of `gitignore` with the same meaning: `*` matches within a name, and `**` anything. `null` where there is none: `**` as a part
- * of a name.
- */
-function patternOf(path: string): string | null {
-  if (path === '' || path.length > PATH_CHARACTERS || path.startsWith('/') || path.endsWith('/')) return null
-  const segments = path.split('/')
-  if (segments.some(segment => segment === '..' || segment === '.' || (segment.includes('**') && segment !== '**'))) return null
-  return `/${path.replace(/[?[\]!#]/g, '\\$&')}`
 }

@@ -89,7 +89,7 @@ describe('the REUSE specification', () => {
     ['no list', 'version = 1\nannotations = 7', 'annotations'],
     ['no path', 'version = 1\n[[annotations]]\nSPDX-License-Identifier = "MIT"', 'path'],
     ['a path out of the folder', reuse(annotation('"../**"', 'MIT')), 'path'],
-    ['stars inside a name', reuse(annotation('"a**b"', 'MIT')), 'path'],
+    ['a path from the root', reuse(annotation('"/a"', 'MIT')), 'path'],
     ['words as license', reuse(annotation('"**"', 'Ask us')), 'SPDX'],
     ['too many annotations', reuse(...Array.from({ length: 201 }, () => annotation('"**"', 'MIT'))), 'annotations'],
   ])('a file with %s closes what it governs, and says so', (_, toml, word) => {
@@ -102,6 +102,30 @@ describe('the REUSE specification', () => {
     const files = { ...FILES, 'c/[x]!.md': 'x', 'd/x.md': 'x', 'REUSE.toml': reuse(annotation('["c/[x]!.md", "d/?.md"]', 'MIT')) }
     expect(licenseOf({ files }, 'c')[0]).toBe('open')
     expect(licenseOf({ files }, 'd')[0]).toBe('none')
+  })
+
+  test.each([
+    ['**', 'a/b.md', true],
+    ['*', 'a.md', true],
+    ['*', 'a/b.md', false],
+    ['a/*.md', 'a/b.md', true],
+    ['a/*.md', 'a/b/c.md', false],
+    ['a/**.md', 'a/b/c.md', true],
+    ['**/c.md', 'a/b/c.md', true],
+    ['a', 'a/b.md', false],
+    ['a/**', 'ab', false],
+    ['a*b*c', 'aXbYbZc', true],
+    ['a*b*c', 'aXbYbZ', false],
+    ['a\\\\*', 'a*', true],
+    ['a\\\\*', 'ab', false],
+  ])('the path %s matches %s: %s', (pattern, path, isMatched) => {
+    const files = {
+      'LICENSES/MIT.txt': text('MIT'),
+      [path]: 'x',
+      'REUSE.toml': reuse(annotation(`"${pattern}"`, 'MIT', 'precedence = "override"')),
+    }
+    const folder = path.split('/').slice(0, -1).join('/')
+    expect(licenseOf({ files }, folder)[0]).toBe(isMatched ? 'open' : 'none')
   })
 
   test('the texts that it needs are asked for in rounds', () => {
