@@ -26,10 +26,14 @@ export function readLicenseFiles(reading: Reading, folder: RepoPath, atRootOrSki
   // A file that offers a choice names the files with the texts.
   const choice = isChoice(main) ? joinSuffixed(suffixed) : null
   if (choice !== null && choice.kind !== 'open') return choice
-  return joinParts(
+  const parts = suffixed.filter(({ names, text }) => names === 'content' || isContent(text) !== isContent(main))
+  const joined = joinParts(
     main,
-    suffixed.filter(one => one.names === 'content' || isContent(one.text) !== isContent(main)),
+    parts.filter(({ text }) => text.kind !== 'unknown'),
   )
+  // A text that says more than a license does not outweigh the plain file, but it is told.
+  const unclear = parts.filter(({ names, text }) => names === 'content' && text.kind === 'unknown')
+  return { ...joined, issues: [...joined.issues, ...unclear.flatMap(({ text }) => text.issues)] }
 }
 
 /** The file that counts where a folder declares nothing else: a copyright file with a license, or a license that cannot be read. */

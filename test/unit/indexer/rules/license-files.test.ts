@@ -49,8 +49,14 @@ describe('license files', () => {
       'LICENSE',
     ])
     expect(parts({ LICENSE: text('CC-BY-4.0'), 'LICENSE-CODE': text('MIT') })).toEqual(['open', 'CC-BY-4.0 AND MIT', 'LICENSE'])
-    expect(parts({ LICENSE: text('MIT'), 'LICENSE-DOCS': MODIFIED })).toEqual(['unknown', null, 'LICENSE-DOCS'])
+    expect(parts({ LICENSE: text('MIT'), 'LICENSE-DOCS': 'All rights reserved.' })[0]).toBe('restricted')
     expect(parts({ 'LICENSE-CODE': text('MIT'), 'LICENSE-DOCS': text('CC-BY-4.0') })[1]).toBe('MIT AND CC-BY-4.0')
+  })
+
+  test('a text about a part that nobody recognises leaves the plain file in force, and is told', () => {
+    const files = { LICENSE: text('MIT'), 'LICENSE-CONTENT': 'Texts are under CC BY 4.0 unless a notice says otherwise.' }
+    expect(licenseOf({ files }, '')).toEqual(['open', 'MIT', 'LICENSE'])
+    expect(resolve({ files }, '').issues).toMatchObject([{ code: 'license.unrecognized', path: 'LICENSE-CONTENT' }])
   })
 
   const CHOICE = `This work is licensed under either of
