@@ -13,31 +13,47 @@ export function continuesStatement(statement: string, line: string): boolean {
   if (words.length === 0 || opensStatement(line)) return false
   if (tokensOf(statement).length + words.length > STATEMENT_WORDS) return false
   if (/(?:,|&|\band|\bby)\s*$/i.test(statement) || /^(?:and|&)\s/i.test(line)) return true
-  return isHolderMissing(statement) && words.length <= NAMED_LINE_WORDS && !words.some(isOfTerms)
+  return (
+    isHolderMissing(statement) &&
+    words.length <= NAMED_LINE_WORDS &&
+    !words.some(word => isOfSentences(word) || CONDITIONAL.test(word))
+  )
 }
 
 /** Whether a statement only names years, people, files and contacts, without a condition or another license. */
 export function isCopyrightOnly(statement: string, own: ReadonlySet<string>): boolean {
-  const tokens = tokensOf(statement.replace(/\ball\s+rights\s+reserved\b/gi, ' '))
+  const text = statement.replace(/\ball\s+rights\s+reserved\b/gi, ' ').replace(/\bnon-profit/gi, 'Nonprofit')
+  const tokens = tokensOf(text)
   const words = tokens.map(({ word }) => word)
   const has = (list: RegExp) => words.some(word => list.test(word))
   if (has(LICENSING) && (has(NAMING) || words.some(word => !own.has(word) && NAMES.test(word)))) return false
-  if (has(ABSOLUTE) || has(FORBIDDING_ABROAD) || FORBIDDING_ABROAD.test(statement)) return false
+  if (has(ABSOLUTE) || has(FORBIDDING_ABROAD) || FORBIDDING_ABROAD.test(text)) return false
   // "(only the files below src)" limits the copyright; "only" without files, or with a purpose, limits the permission.
   const limitsFiles = words.includes('files') && !has(CONDITIONAL)
-  const speaking = tokens.filter(
-    ({ word, written }) => (SENTENCE.test(word) || NEGATING.test(word)) && written !== 'May' && !(word === 'only' && limitsFiles),
+  const name = nameIn(text)
+  const { speaking = [], others = [] } = Object.groupBy(tokens, ({ word, written }) =>
+    isOfSentences(word) && written !== 'May' && !(word === 'only' && limitsFiles) ? 'speaking' : 'others',
   )
-  const isNamed = (word: string) => NAMING.test(word) || CONDITIONAL.test(word)
-  if (speaking.length > 0 && (words.some(isNamed) || !speaking.every(token => isBeginOfName(token, statement)))) return false
-  return tokens.every(token => !NAMING.test(token.word) || isPartOfName(token, statement))
+  return (
+    !isRestrictive(speaking, others) &&
+    speaking.every(token => isBeginOfName(token, name)) &&
+    others.every(token => isHarmlessPart(token, text, name))
+  )
 }
 
-/** The name of the holders, in lower case; empty when the statement names none. */
+/** Whether words that deny or speak have a subject beside them, or a subject has a scope, as in "Evaluation copy". */
+function isRestrictive(speaking: readonly Token[], others: readonly Token[]): boolean {
+  const denies = speaking.some(({ word }) => NEGATING.test(word))
+  const isScope = ({ word }: Token) => CONDITIONAL.test(word) && !LEGAL_FORM.test(word)
+  const isSubject = ({ word }: Token) => NAMING.test(word) && (denies || !TECHNICAL.test(word))
+  if (speaking.length > 0) return others.some(token => isSubject(token) || isScope(token))
+  return others.some(isSubject) && others.some(token => isScope(token) && /^\p{Ll}/u.test(token.written))
+}
+
+/** The name of the first holder, in lower case and without its legal form; empty when the statement names none. */
 export function holderWords(statement: string): string[] {
-  const words = wordsOf(nameIn(statement).toLowerCase())
-  const end = words.findLastIndex(word => !LEGAL_FORM.test(word))
-  return words.slice(0, end + 1)
+  const words = wordsOf((nameIn(statement).split(/,|&| and /)[0] ?? '').toLowerCase())
+  return words.slice(0, words.findLastIndex(word => !LEGAL_FORM.test(word)) + 1)
 }
 
 const LINE_WORDS = 24
@@ -50,7 +66,8 @@ const COPYRIGHT_LINE =
 const NAMED_LINE =
   /^(?:Portions )?Copyright:? (?:[Tt]he )?(?!(?:Holder|Owner|Notice|Law|Licen[cs]e|Office|Act|Treaty|Right|Protection|Statement|Interest)s?\b)(?=\p{Lu})/u
 const LEAD = /^(?:\b(?:portions|copyright|by|the|present)\b|\(c\)|[\p{P}\p{S}\s\p{N}])+(?=\p{L})/iu
-const NAME_END = /[.;:!?—](?:\s|$)|\s[-–(<[{]/u
+/** The end of a sentence, not of an abbreviation. */
+const NAME_END = /(?:(?<!\b(?:inc|ltd|corp|co|dr|mr|ms|mrs|st|jr|sr|no|\p{L}))\.|[;:!?—])(?:\s|$)|\s[-–(<[{]/iu
 const LEGAL_FORM =
   /^(?:inc|incorporated|llc|ltd|limited|gmbh|ag|se|kg|corp|corporation|co|company|bv|sa|sas|sarl|srl|ab|oy|plc|pty|kk)$/
 const TECHNICAL = /^(?:ai|ml|llm|gpt)$/
@@ -66,19 +83,27 @@ function isHolderMissing(statement: string): boolean {
   return LEAD.exec(`${statement} x`)?.[0].length === statement.length + 1
 }
 
-function isOfTerms(word: string): boolean {
-  return SENTENCE.test(word) || CONDITIONAL.test(word) || NEGATING.test(word)
+function isOfSentences(word: string): boolean {
+  return SENTENCE.test(word) || NEGATING.test(word)
 }
 
-/** Whether a word that denies begins the name of the holder, as in "No Starch Press". */
-function isBeginOfName({ written }: Token, statement: string): boolean {
-  const name = nameIn(statement)
-  return /^\p{Lu}/u.test(written) && name.startsWith(`${written} `) && /\p{Ll}/u.test(name)
+/** Whether a word that denies or speaks begins the name of the holder, as in "No Starch Press"; or is all of it, as a handle may be. */
+function isBeginOfName({ word, written }: Token, name: string): boolean {
+  if (NEGATING.test(word) && !DENYING_NAME.test(word)) return false
+  const words = tokensOf(name).filter(one => !TITLE.test(one.word))
+  if (words.length === 1 && words[0]?.written === written) return true
+  return (
+    /^\p{Lu}/u.test(written) && name.startsWith(written) && /^\P{L}/u.test(name.slice(written.length)) && /\p{Ll}/u.test(name)
+  )
 }
 
-/** Whether the subject of a restriction is written as a part of a name: with a capital, in a handle, or as a technical term. */
-function isPartOfName({ word, written }: Token, statement: string): boolean {
-  if (/^\p{Lu}/u.test(written) || TECHNICAL.test(word)) return true
+const DENYING_NAME = /^(?:no|not|non|none|nobody|nothing|never|neither)$/
+const TITLE = /^(?:dr|mr|mrs|ms|prof)$/
+
+/** Whether a word is no subject of a restriction, or one that is a part of a name: technical, in a handle, or with a capital. */
+function isHarmlessPart({ word, written }: Token, statement: string, name: string): boolean {
+  if (!NAMING.test(word) || TECHNICAL.test(word)) return true
+  if (name.includes(written) && (/^\p{Lu}/u.test(written) || name === written)) return true
   const at = statement.indexOf(written)
   return /[-_@/]/.test(`${statement.charAt(at - 1)}${statement.charAt(at + written.length)}`)
 }

@@ -14,6 +14,15 @@ describe('names of holders hold no terms', () => {
     'Copyright (c) 2026 No Starch Press, Inc.',
     'Copyright (c) 2026 Not Diamond, Inc.',
     'Copyright (c) 2026 Individual Contributors',
+    'Copyright (c) 2026 Nothing Technology Limited',
+    'Copyright (c) 2026 Non-Profit AI e.V.',
+    'Copyright (c) 2026 Dr. No',
+    'Copyright (c) 2026 nobody',
+    'Copyright (c) 2026 train',
+    'Copyright (c) 2026 Apply AI',
+    'Copyright (c) 2026 Terms Labs',
+    'Copyright (c) 2026 Exclusive Books',
+    'Copyright (c) 2026 Königliche May-Stiftung',
     'Copyright (c) 2026 May Mobility',
     'Copyright © 2026 Commercial Metals & Nuclear Research Institute',
     'Copyright 2026 Solo Kun, Bez Sin',
@@ -68,7 +77,7 @@ describe('addresses hold no terms', () => {
 })
 
 describe('the texts that git hosts offer', () => {
-  const offered = createRequire(import.meta.url)('@rexxars/choosealicense-list/licenses.json') as Record<string, { body: string }>
+  const offered = createRequire(import.meta.url)('@rexxars/choosealicense-list').license as Record<string, { body: string }>
   const VALUES: Record<string, string> = {
     year: '2026',
     yyyy: '2026',
