@@ -26,10 +26,7 @@ export function makeLicenseData(): { names: string; templates: string } {
 
 /** The texts that git hosts offer and that the SPDX list has in other words: another language, preface or appendix. */
 function offered(): LicenseTemplate[] {
-  const licenses = createRequire(import.meta.url)('@rexxars/choosealicense-list/licenses.json') as Record<
-    string,
-    { body: string }
-  >
+  const licenses = createRequire(import.meta.url)('@rexxars/choosealicense-list').license as Record<string, { body: string }>
   return OFFERED.map(id => cutTemplate(id, licenses[id.replace(/-only$/, '')]?.body ?? ''))
 }
 
