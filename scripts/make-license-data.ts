@@ -1,6 +1,7 @@
 /**
- * Generates the license data of the indexer from the development dependency `spdx-license-list` (CC0-1.0):
- * `node scripts/make-license-data.ts`. The same package gives the same bytes; a test compares them with the committed files.
+ * Generates the license data of the indexer from the development dependencies `spdx-license-list` (CC0-1.0) and
+ * `@rexxars/choosealicense-list` (MIT): `node scripts/make-license-data.ts`. The same packages give the same bytes; a test compares them
+ * with the committed files.
  */
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,8 +21,16 @@ export function makeLicenseData(): { names: string; templates: string } {
   const ids = Object.keys(licenses).sort()
   const names = ids.map((id): LicenseName => ({ id, name: nameOf(licenses, id), osi: licenses[id]?.osiApproved === true }))
   const templates = ids.filter(id => matters(id, licenses)).map(id => cutTemplate(id, textOf(licenses, id)))
-  return { names: asLines(names), templates: asLines([...withoutTwins(templates), ...notices(licenses)]) }
+  return { names: asLines(names), templates: asLines([...withoutTwins(templates), ...offered(), ...notices(licenses)]) }
 }
+
+/** The texts that git hosts offer and that the SPDX list has in other words: another language, preface or appendix. */
+function offered(): LicenseTemplate[] {
+  const licenses = createRequire(import.meta.url)('@rexxars/choosealicense-list').license as Record<string, { body: string }>
+  return OFFERED.map(id => cutTemplate(id, licenses[id.replace(/-only$/, '')]?.body ?? ''))
+}
+
+const OFFERED = ['CECILL-2.1', 'GPL-2.0-only', 'OFL-1.1', 'PostgreSQL']
 
 /** OSI-approved licenses in use, and other common licenses, open or not. */
 function matters(id: string, licenses: Record<string, SpdxLicense>): boolean {

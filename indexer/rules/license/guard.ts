@@ -1,43 +1,87 @@
+import { documentOf, isHarmlessAddress } from './addresses.ts'
 import type { Candidate } from './candidates.ts'
+import { holderWords, isCopyrightOnly } from './copyright.ts'
 import { licenseNames } from './data.ts'
-import { type Run, wordDifference } from './difference.ts'
+import { type Difference, type Run, wordDifference } from './difference.ts'
 import { kindOfExpression } from './kind.ts'
-import { readLicenseWords } from './license-words.ts'
-import { type NormalizedText, wordsOf } from './normalize.ts'
-import { CONDITIONAL, ESSENTIAL, FORBIDDING, FORBIDDING_ABROAD, LATIN, NAMES, SENTENCE } from './significant-words.ts'
+import { licenseIdOf } from './license-ids.ts'
+import type { NormalizedText } from './normalize.ts'
+import { ABSOLUTE, CONDITIONAL, ESSENTIAL, FORBIDDING, LATIN, NAMES, NAMING, NEGATING, SENTENCE } from './significant-words.ts'
+import { isAddress, wordsOf } from './tokens.ts'
+
+/** Why a text is not the license that it resembles: too many words differ, or the words that change what it permits. */
+export type Change =
+  | { kind: 'rewritten' }
+  | { kind: 'added'; text: string }
+  | { kind: 'removed'; text: string }
+  | { kind: 'copyright'; text: string }
 
 /**
- * Whether the text is the candidate's license with unchanged permissions: headings, names of authors and typing errors may differ.
- * In doubt it returns `false`: an unrecognised license keeps content unserved, a wrongly recognised one publishes it against its terms.
+ * What the text changes of the permissions of the candidate's license; `null` when only headings, names of authors and typing errors
+ * differ. In doubt it is a change: an unrecognised license keeps content unserved, a wrongly recognised one publishes it against its terms.
  */
-export function isUnchanged(text: NormalizedText, candidate: Candidate): boolean {
+export function findChange(text: NormalizedText, candidate: Candidate): Change | null {
   const { id, words, before, after } = candidate
   const maxInserted = Math.max(INSERTED.least, Math.min(INSERTED.most, words.length * INSERTED.share))
   const maxDeleted = Math.max(DELETED.least, words.length * DELETED.share)
   const maxOptional = Math.min(OPTIONAL_WORDS, before + after)
   const difference = wordDifference(words, text.words, Math.ceil(maxInserted + maxDeleted + maxOptional))
-  if (difference === null || difference.insertedWords > maxInserted) return false
-  const bodyEnd = words.length - after
+  if (difference === null) return { kind: 'rewritten' }
   const deleted = difference.deleted
     .flatMap(({ at, words: run }) => run.map((word, index) => ({ word, at: at + index })))
-    .filter(({ at }) => at >= before && at < bodyEnd)
-  if (deleted.length > maxDeleted) return false
+    .filter(({ at }) => at >= before && at < words.length - after)
   // A license that is not open needs no guard: its files are not served.
-  if (kindOfExpression(id) !== 'open') return true
+  const isGuarded = kindOfExpression(id) === 'open'
+  const change = isGuarded ? changeOfTerms(text, candidate, difference, deleted) : null
+  if (change !== null) return change
+  return difference.insertedWords > maxInserted || deleted.length > maxDeleted ? { kind: 'rewritten' } : null
+}
 
+function changeOfTerms(
+  text: NormalizedText,
+  { id, words, before, after }: Candidate,
+  difference: Difference,
+  deleted: readonly { word: string; at: number }[],
+): Change | null {
   const own = ownWords(id)
   const titleEnd = words.findIndex(word => !own.has(word))
-  const replaces = ({ at }: Run): boolean => difference.deleted.some(run => run.at <= at && at <= run.at + run.words.length)
   const placeOf = ({ at }: Run): Place => {
     if (at <= titleEnd) return 'start'
     if (at === words.length) return 'end'
-    return (before > 0 && at <= before) || at >= bodyEnd ? 'optional' : 'body'
+    return (before > 0 && at <= before) || at >= words.length - after ? 'optional' : 'body'
   }
-  return (
-    deleted.every(({ word, at }) => at < titleEnd || !ESSENTIAL.test(word)) &&
-    difference.inserted.every(run => isHarmless(run.words, placeOf(run), own, replaces(run))) &&
-    text.copyright.every(line => isCopyrightOnly(line, own))
+  const statement = text.copyright.find(
+    line => !isCopyrightOnly(line, own) || !addressesOf(line).every(one => isHarmlessAddress(one, own)),
   )
+  if (statement !== undefined) return { kind: 'copyright', text: statement }
+  const holders = text.copyright.map(holderWords).filter(isSpecialName)
+  const added = difference.inserted.find(run => {
+    const replaced = difference.deleted.filter(({ at, words: gone }) => at <= run.at && run.at <= at + gone.length)
+    const rest = withoutSameReference(withoutPhrases(run.words, holders), replaced)
+    return !isHarmless(rest, placeOf(run), own, replaced.length > 0)
+  })
+  if (added !== undefined) {
+    const telling = added.words.findIndex(word => !isHarmlessWord(word, placeOf(added), own))
+    return { kind: 'added', text: excerptOf(added.words, Math.max(0, telling)) }
+  }
+  const isTitle = (run: readonly string[]) => run.length > 2 && run.every((word, index) => word === words[index])
+  const removed = deleted.find(
+    ({ word, at }) => at >= titleEnd && ESSENTIAL.test(word) && !isTitle(runAt(difference.deleted, at)),
+  )
+  return removed === undefined ? null : { kind: 'removed', text: excerptOf(runAt(difference.deleted, removed.at), 0) }
+}
+
+/** At most `EXCERPT_WORDS` words, with the one that tells most. */
+function excerptOf(words: readonly string[], telling: number): string {
+  const start = Math.max(0, Math.min(telling - EXCERPT_WORDS / 2, words.length - EXCERPT_WORDS))
+  const end = start + EXCERPT_WORDS
+  return `${start > 0 ? '… ' : ''}${words.slice(start, end).join(' ')}${end < words.length ? ' …' : ''}`
+}
+
+const EXCERPT_WORDS = 12
+
+function runAt(runs: readonly Run[], position: number): string[] {
+  return runs.find(({ at, words }) => at <= position && position < at + words.length)?.words ?? []
 }
 
 type Place = 'start' | 'body' | 'optional' | 'end'
@@ -50,9 +94,9 @@ const BODY_RUN_WORDS = 8
 const NEUTRAL = /^(?:the|a|an|and|or|of|to|in|any|its|this|that|including|next|paragraph|\p{N}{1,4}|\p{L}|[ivx]{1,4})$/u
 
 function isHarmless(run: readonly string[], place: Place, own: ReadonlySet<string>, replaces: boolean): boolean {
-  const rest = withoutKnownPhrases(run)
+  const rest = withoutPhrases(run, KNOWN_PHRASES)
   if (place === 'body') {
-    const significant = rest.filter(word => !own.has(word) && !NEUTRAL.test(word))
+    const significant = rest.filter(word => !own.has(word) && !NEUTRAL.test(word) && !isAddress(word))
     if (significant.length > (replaces ? BODY_RUN_WORDS : 0)) return false
   }
   if (place === 'start' && isOpenTitle(rest)) return true
@@ -60,53 +104,51 @@ function isHarmless(run: readonly string[], place: Place, own: ReadonlySet<strin
 }
 
 function isHarmlessWord(word: string, place: Place, own: ReadonlySet<string>): boolean {
-  if (/[./]/.test(word)) {
-    return partsOfAddress(word).every(
-      part => own.has(part) || !(FORBIDDING.test(part) || NAMES.test(part) || TERMS_ADDRESS.test(part)),
-    )
-  }
+  if (isAddress(word)) return isHarmlessAddress(word, own)
   if (!LATIN.test(word) || FORBIDDING.test(word)) return false
   if (own.has(word)) return true
   return !NAMES.test(word) && (!CONDITIONAL.test(word) || (place === 'optional' && ADVICE.has(word)))
 }
 
-/** Parts of URLs that lead to further terms. */
-const TERMS_ADDRESS = /^(?:terms|tos|conditions|agreement|legal|pricing)$/
+function addressesOf(statement: string): string[] {
+  return wordsOf(statement.toLowerCase()).filter(isAddress)
+}
+
+/** Whether a holder's name contains the subject of a restriction, and is long enough to be recognised elsewhere in the text. */
+function isSpecialName(name: readonly string[]): boolean {
+  const has = (list: RegExp) => name.some(word => list.test(word))
+  return name.length > 1 && has(NAMING) && !has(NEGATING) && !has(ABSOLUTE) && !has(SENTENCE)
+}
+
+/** Without addresses that moved at the same host: their last segment, which names the document, is the same. */
+function withoutSameReference(run: readonly string[], replaced: readonly Run[]): string[] {
+  const old = new Set(replaced.flatMap(({ words }) => words.filter(isAddress).map(documentOf)))
+  return run.filter(word => !(isAddress(word) && old.has(documentOf(word))))
+}
 
 /** URLs in a known variant of the appendix of Apache-2.0. */
 const ADVICE = new Set(['clauses', 'contracts'])
 
 /** Whether a heading is only the name of an open license: then the license is open, whichever of the two the author meant. */
 function isOpenTitle(run: readonly string[]): boolean {
-  const meaning = run.length <= TITLE_WORDS ? readLicenseWords(run.join(' ')) : null
-  return meaning?.kind === 'expression' && kindOfExpression(meaning.expression) === 'open'
+  const id = run.length <= TITLE_WORDS ? licenseIdOf(run.join(' ')) : null
+  return id !== null && kindOfExpression(id) === 'open'
 }
 
 const TITLE_WORDS = 8
 
-/** Whether a copyright line only names years, people, files and contacts, without a condition or another license. */
-function isCopyrightOnly(line: readonly string[], own: ReadonlySet<string>): boolean {
-  const rest = withoutKnownPhrases(line)
-  if (rest.some(word => LICENSING.test(word)) && rest.some(word => !own.has(word) && NAMES.test(word))) return false
-  if (rest.some(word => SENTENCE.test(word))) return false
-  // "(only the files below src)" limits the copyright; "only" without files, or with a purpose, limits the permission.
-  const limitsFiles = rest.includes('files') && !rest.some(word => CONDITIONAL.test(word))
-  return rest.every(word => !FORBIDDING_ABROAD.test(word) && (!FORBIDDING.test(word) || (word === 'only' && limitsFiles)))
-}
-
-const LICENSING = /^(?:licens.*|clause|terms|under)$/
-
-/** Harmless phrases at any place. The last one ends the plain text of Creative Commons licenses. */
+/** Harmless phrases at any place: the address of the Free Software Foundation, the end of the texts of Creative Commons. */
 const KNOWN_PHRASES = [
   'all rights reserved',
   'end of terms and conditions',
+  '51 franklin street fifth floor boston ma 02110 1301 usa',
   'the text of the creative commons public licenses is dedicated to the public domain under the cc0 public domain dedication',
 ].map(phrase => phrase.split(' '))
 
-function withoutKnownPhrases(run: readonly string[]): string[] {
+function withoutPhrases(run: readonly string[], phrases: readonly (readonly string[])[]): string[] {
   const rest: string[] = []
   for (let index = 0; index < run.length; ) {
-    const phrase = KNOWN_PHRASES.find(words => words.every((word, offset) => run[index + offset] === word))
+    const phrase = phrases.find(words => words.every((word, offset) => run[index + offset] === word))
     if (phrase === undefined) rest.push(run[index] ?? '')
     index += phrase?.length ?? 1
   }
@@ -124,13 +166,8 @@ export function ownWords(id: string): ReadonlySet<string> {
 
 const ALSO: readonly (readonly [string, readonly string[]])[] = [
   ['commons', ['cc', 'creativecommons', 'by']],
-  ['gpl', ['gnu', 'general']],
-  ['agpl', ['gnu', 'affero']],
-  ['lgpl', ['gnu', 'lesser']],
+  ...['gpl', 'lgpl', 'agpl'].map(id => [id, ['gnu', 'general', 'lesser', 'affero', 'gpl', 'lgpl', 'agpl']] as const),
   ['mozilla', ['mpl']],
+  ['unlicense', ['public', 'domain']],
   ['wtfpl', ['fuck']],
 ]
-
-export function partsOfAddress(address: string): string[] {
-  return address.split(/[^\p{L}\p{N}]+/u)
-}

@@ -60,6 +60,11 @@ function isOpenId(id: string, { allow = [], deny = [] }: LicenseSettings): boole
   return allow.includes(id) || approvedIds().has(id) || (ALSO_OPEN.test(id) && !NOT_OPEN.test(id))
 }
 
+/** Whether a license is meant for texts, data or fonts, not for software. */
+export function isContentLicense(id: string): boolean {
+  return /^(?:CC|GFDL|ODbL|ODC|PDDL|OFL|CDLA)-?/.test(id)
+}
+
 const approvedIds = once(() => new Set(licenseNames().flatMap(({ id, osi }) => (osi ? [id] : []))))
 
 /** Open licenses without OSI approval: for content and data, and common permissive ones. */

@@ -1,5 +1,6 @@
 import { normalizeText } from './normalize.ts'
 import { FORBIDDING } from './significant-words.ts'
+import { wordsOf } from './tokens.ts'
 
 /** A page of a license collection such as choosealicense.com: metadata between two lines of `---`, then the license. */
 export interface LicensePage {
@@ -15,7 +16,9 @@ export function readLicensePage(text: string): LicensePage | null {
   if (all === undefined || id === undefined) return null
   const prose = metadata.toLowerCase().replace(RIGHTS, '').replace(NO_CONDITIONS, '')
   const { words, copyright } = normalizeText(prose)
-  return [...words, ...copyright.flat()].some(word => FORBIDDING.test(word)) ? null : { id, text: text.slice(all.length) }
+  return [...words, ...copyright.flatMap(wordsOf)].some(word => FORBIDDING.test(word))
+    ? null
+    : { id, text: text.slice(all.length) }
 }
 
 const RIGHTS = /^ *- (?:private-use|commercial-use|modifications|distribution|patent-use) *\r?$/gm

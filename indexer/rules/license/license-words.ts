@@ -1,10 +1,12 @@
-import { licenseNames, once } from './data.ts'
-import { kindOfExpression } from './kind.ts'
-import { wordsOf } from './normalize.ts'
+import { isContentLicense, kindOfExpression } from './kind.ts'
+import { licenseIdOf } from './license-ids.ts'
 
-/** The meaning of declared words. `file`: the license is the text of that file, a path relative to the declaring folder or to the root (`/…`). */
+/**
+ * The meaning of declared words. `file`: the license is the text of that file, a path relative to the declaring folder or to the root (`/…`).
+ * An expression may point to a file with its complete terms, too.
+ */
 export type LicenseWords =
-  | { kind: 'expression'; expression: string }
+  | { kind: 'expression'; expression: string; file?: string }
   | { kind: 'file'; file: string }
   | { kind: 'restricted' }
   | { kind: 'unknown' }
@@ -17,85 +19,71 @@ export function readLicenseWords(value: string): LicenseWords {
   if (RESERVED.test(words)) return { kind: 'restricted' }
   const file = namedFile(words)
   if (file !== null) return { kind: 'file', file }
+  const plain = withoutFrame(words)
+  // A name in parentheses may be that of a file, so pointers come first there.
+  const pointing = plain.includes('(') ? expressionWithPointer(plain) : null
+  if (pointing !== null) return pointing
+  const expression = expressionOf(plain)
+  return expression === null ? (expressionWithPointer(plain) ?? { kind: 'unknown' }) : { kind: 'expression', expression }
+}
+
+/** Without quotes, a full stop, the brackets of a link, and words such as "Licensed under". */
+function withoutFrame(words: string): string {
+  const bare = words
+    .replace(/^(["'`])(.*)\1$/, '$2')
+    .replace(/\.$/, '')
+    .replace(/^\[([^[\]]+)\]\(/, '$1 (')
+  return bare.replace(FRAME, '').replace(/,? (?:\(at your option\)|at your option)$/i, '')
+}
+
+/** An expression of ids or of names: "MIT", "The MIT License", "Apache 2.0 or MIT", "MIT/Apache-2.0". */
+function expressionOf(words: string): string | null {
+  if (kindOfExpression(words) !== null) return words
   const id = licenseIdOf(words)
-  return id === null ? { kind: 'unknown' } : { kind: 'expression', expression: id }
-}
-
-/** The license with this name, not counting "the", "license" and "version". */
-function licenseIdOf(name: string): string | null {
-  const [, outer = name, inner] = name.match(/^([^()]+)\(([^()]+)\)$/) ?? []
-  const id = aliases().get(aliasOf(outer)) ?? null
-  return inner === undefined || (aliases().get(aliasOf(inner)) ?? null) === id ? id : null
-}
-
-/** The normal form of a license name. */
-function aliasOf(name: string): string {
-  return aliasWords(wordsOf(name.normalize('NFKC').toLowerCase())).join(' ')
-}
-
-/** The significant words of a license name. */
-export function aliasWords(words: readonly string[]): string[] {
-  return words.filter(word => !FILLERS.has(word)).map(word => word.replace(/^v(?=\d)/, ''))
-}
-
-/** License ids by the normal form of their names. Names that several licenses share are left out. */
-export const aliases = once((): ReadonlyMap<string, string> => {
-  const found = new Map<string, string | null>()
-  for (const { id, name } of licenseNames()) {
-    if (id.endsWith('+')) continue
-    for (const alias of new Set([aliasOf(id), aliasOf(name)])) {
-      const other = found.get(alias)
-      // `GPL-2.0` is the withdrawn id of `GPL-2.0-only`.
-      if (other === undefined || other === null || id === `${other}-only`) found.set(alias, other === null ? null : id)
-      else if (other !== `${id}-only`) found.set(alias, null)
-    }
+  if (id !== null) return id
+  for (const [separator, operator] of OPERATORS) {
+    const parts = words.split(separator)
+    const ids = parts.length > 1 && parts.length <= EXPRESSION_PARTS ? parts.map(part => idOrName(part.trim())) : []
+    if (ids.length > 0 && ids.every(part => part !== null)) return joinIds(ids, operator)
   }
-  for (const [alias, id] of COMMON_NAMES) found.set(alias, id)
-  return new Map([...found].flatMap(([alias, id]): [string, string][] => (id === null || alias === '' ? [] : [[alias, id]])))
-})
+  return null
+}
+
+function idOrName(words: string): string | null {
+  return /^[\w.+-]+$/.test(words) && kindOfExpression(words) !== null ? words : licenseIdOf(words)
+}
+
+/** Ids side by side are a choice; but a license of content beside one of software is another license for another part. */
+export function joinIds(ids: readonly string[], operator: 'OR' | 'AND'): string {
+  const isDivided = ids.some(isContentLicense) && !ids.every(isContentLicense)
+  return ids.join(isDivided ? ' AND ' : ` ${operator} `)
+}
+
+/** An expression and the file with its complete terms: "Apache-2.0. See LICENSE for complete terms", "MIT (see ../LICENSE)". Or two names of it: "The MIT License (MIT)". */
+function expressionWithPointer(words: string): LicenseWords | null {
+  for (const { index, 0: separator } of words.matchAll(POINTER_SEPARATOR)) {
+    const expression = expressionOf(words.slice(0, index))
+    if (expression === null) continue
+    const rest = words.slice(index + separator.length).replace(/\)\.?$/, '')
+    if (expressionOf(rest) === expression) return { kind: 'expression', expression }
+    const file = namedFile(rest)
+    if (file !== null) return { kind: 'expression', expression, file }
+  }
+  return null
+}
 
 const WORDS_CHARACTERS = 400
+const EXPRESSION_PARTS = 6
 const RESERVED = /\b(?:proprietary|all rights reserved|unlicensed)\b/i
-const FILLERS = new Set(['the', 'license', 'version', 'v'])
-
-const COMMON_NAMES: readonly (readonly [string, string])[] = [
-  ['apache 2', 'Apache-2.0'],
-  ['apache2', 'Apache-2.0'],
-  ['apache2 0', 'Apache-2.0'],
-  ['apache software 2 0', 'Apache-2.0'],
-  ['expat', 'MIT'],
-  ['mit expat', 'MIT'],
-  ['new bsd', 'BSD-3-Clause'],
-  ['modified bsd', 'BSD-3-Clause'],
-  ['simplified bsd', 'BSD-2-Clause'],
-  ['bsd 2 clause simplified', 'BSD-2-Clause'],
-  ['bsd 3 clause new', 'BSD-3-Clause'],
-  ['bsd 3 clause revised', 'BSD-3-Clause'],
-  ['gpl 2', 'GPL-2.0-only'],
-  ['gplv2', 'GPL-2.0-only'],
-  ['gpl 3', 'GPL-3.0-only'],
-  ['gplv3', 'GPL-3.0-only'],
-  ['gnu gpl 3', 'GPL-3.0-only'],
-  ['gnu gpl 3 0', 'GPL-3.0-only'],
-  ['gnu general public 3', 'GPL-3.0-only'],
-  ['gnu general public 3 0', 'GPL-3.0-only'],
-  ['agpl 3', 'AGPL-3.0-only'],
-  ['agplv3', 'AGPL-3.0-only'],
-  ['gnu agpl 3', 'AGPL-3.0-only'],
-  ['gnu affero general public 3', 'AGPL-3.0-only'],
-  ['gnu affero general public 3 0', 'AGPL-3.0-only'],
-  ['lgpl 3', 'LGPL-3.0-only'],
-  ['lgplv3', 'LGPL-3.0-only'],
-  ['mpl 2', 'MPL-2.0'],
-  ['mozilla public 2', 'MPL-2.0'],
-  ['cc0', 'CC0-1.0'],
-  ['cc0 1 0 universal', 'CC0-1.0'],
-  ['cc attribution 4 0', 'CC-BY-4.0'],
-  ['creative commons attribution 4 0', 'CC-BY-4.0'],
-  ['creative commons attribution sharealike 4 0', 'CC-BY-SA-4.0'],
-  ['creative commons attribution share alike 4 0', 'CC-BY-SA-4.0'],
-  ['creative commons attribution noncommercial 4 0', 'CC-BY-NC-4.0'],
-]
+const FRAME =
+  /^(?:(?:(?:licensed|released|distributed|available|published) )?under(?: the(?: terms of(?: the)?)?)? |spdx(?:-license-identifier)?: ?|licen[cs]e: |(?:dual |dually )?licensed(?: as)? |either(?: of)? |dual )/i
+const POINTER_SEPARATOR = /[.,;:]? (?:[-–—|] )?\(?|[.,;:]? ?\(/g
+/** What stands between names. A comma and "and" ask for all of them. */
+const OPERATORS = [
+  [/ or /i, 'OR'],
+  [/ ?\/ ?/, 'OR'],
+  [/,? and |, | ?& ?| ?\+ ?/i, 'AND'],
+] as const
 
 /** The file, if the words do nothing but name one: `LICENSE.txt`, "Complete terms in LICENSE.txt", "see TERMS.md". */
 function namedFile(words: string): string | null {

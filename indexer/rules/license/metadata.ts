@@ -1,3 +1,5 @@
+import type { RepoPath } from '#core/repo-path.ts'
+
 /**
  * The `license` of a package or plugin file: words, `null` when the value is not text or the file is malformed and speaks of a license,
  * `undefined` when there is none. The old forms `{ "type": "MIT" }` and `licenses: [...]` are read, too; a list is a choice.
@@ -10,6 +12,36 @@ export function readMetadataLicense(text: string): string | null | undefined {
   const list = value.licenses
   const words = Array.isArray(list) ? list.map(wordsOfValue) : [null]
   return words.length > 0 && words.every(word => typeof word === 'string') ? words.join(' OR ') : null
+}
+
+/** The words of each plugin of a marketplace, by folder; `null` when they are not text. */
+export type PluginLicenses = ReadonlyMap<RepoPath, string | null>
+
+/**
+ * The `license` of the plugins that a `marketplace.json` lists, by the folder of the plugin. Where several share a folder and differ, none
+ * counts: each takes a part of it.
+ */
+export function readMarketplace(text: string, folderOf: (source: string) => RepoPath | null): PluginLicenses {
+  const value = parseObject(text)
+  const plugins = Array.isArray(value?.plugins) ? value.plugins.filter(isObject) : []
+  const metadata = isObject(value?.metadata) ? value.metadata : {}
+  const base = typeof metadata.pluginRoot === 'string' ? `${metadata.pluginRoot}/` : ''
+  const found = new Map<RepoPath, string | null>()
+  const mixed = new Set<RepoPath>()
+  for (const { source, license } of plugins) {
+    const folder = typeof source === 'string' ? folderOf(`${base}${source}`) : null
+    if (folder === null) continue
+    const words = license === undefined ? undefined : wordsOfValue(license)
+    if (words === undefined || (found.has(folder) && found.get(folder) !== words)) mixed.add(folder)
+    else found.set(folder, words)
+  }
+  for (const folder of mixed) found.delete(folder)
+  return found
+}
+
+/** Whether the text of a manifest or of a list of files has a field that names a license. */
+export function declaresLicense(text: string): boolean {
+  return /^[ \t"']*licen[cs]es?["']?[ \t]*[:=]/im.test(text)
 }
 
 /** Also in the looser spellings of JSON with comments. */

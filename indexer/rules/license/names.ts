@@ -4,36 +4,62 @@ import { NAMES } from './significant-words.ts'
 export const LICENSE_TEXT_BYTES = 128 * 1024
 
 export interface LicenseFileName {
-  /** `plain`: `LICENSE`, `COPYING.md`; it takes precedence over suffixed ones. */
-  rank: 'plain' | 'suffixed'
-  /** `license`: `LICENSE-MIT` is a license to choose. `scope`: `LICENSE-DOCS` covers a part. */
-  names: 'license' | 'scope'
+  /**
+   * `plain`: `LICENSE`, `COPYING.md`; it takes precedence over `suffixed` ones, which name a license or a part. `copyright` and `unread`, a
+   * license in a format that is not read, count where nothing else does.
+   */
+  rank: 'plain' | 'suffixed' | 'copyright' | 'unread'
+  /** `license`: `LICENSE-MIT` is a license to choose. `scope`: `LICENSE-DOCS` covers a part, `content` one of texts. */
+  names: 'license' | 'scope' | 'content'
 }
 
-const PLAIN = /^(?:LICEN[CS]E|COPYING|UNLICENSE)(?:\.(?:md|txt|rst))?$/
-const SUFFIXED = /^(?:LICEN[CS]E|COPYING)([-_.])([A-Za-z0-9][A-Za-z0-9._-]*?)(?:\.(?:md|txt|rst))?$/
-const PLAIN_ANY_CASE = new RegExp(PLAIN, 'i')
-const SUFFIXED_ANY_CASE = new RegExp(SUFFIXED, 'i')
+const PLAIN = /^(?:LICEN[CS]E|COPYING|UNLICENSE)(?:\.(?:md|txt|rst|markdown))?$/
+const SUFFIXED = /^(?:LICEN[CS]E|COPYING)([-_.])([A-Za-z0-9][A-Za-z0-9._-]*?)(?:\.(?:md|txt|rst|markdown))?$/
+const PREFIXED = /^([A-Za-z][A-Za-z0-9.]*)[-_]LICEN[CS]E(?:\.(?:md|txt|rst|markdown))?$/
+const COPYRIGHT = /^COPYRIGHT(?:\.(?:md|txt|rst|markdown))?$/
+const UNREAD = /^(?:LICEN[CS]E|COPYING|COPYRIGHT)\.(?:html?|adoc|asciidoc|org|textile|tex|pdf|docx?|odt|rtf)$/
+const ANY_CASE = new Map([PLAIN, SUFFIXED, PREFIXED, COPYRIGHT, UNREAD].map(pattern => [pattern, new RegExp(pattern, 'i')]))
 const OF_OTHERS = /third|3rd|notice|depend|bundl|vendor/i
+const OF_CONTENT = /^(?:cc|creative|content|docs?|documentation|skills?|data|media|assets|texts?|gfdl|odbl|ofl)$/
 
 /** Reads the name of a license file; `null` for other names. */
 export function readLicenseFileName(baseName: string, atRootOrSkill: boolean): LicenseFileName | null {
-  if ((atRootOrSkill ? PLAIN_ANY_CASE : PLAIN).test(baseName)) return { rank: 'plain', names: 'license' }
-  const [, mark, suffix = ''] = baseName.match(atRootOrSkill ? SUFFIXED_ANY_CASE : SUFFIXED) ?? []
+  const match = (pattern: RegExp) => (atRootOrSkill ? ANY_CASE.get(pattern) : pattern)?.exec(baseName) ?? null
+  if (match(PLAIN) !== null) return { rank: 'plain', names: 'license' }
+  // Deeper down, such names are pages and notices.
+  if (atRootOrSkill && match(COPYRIGHT) !== null) return { rank: 'copyright', names: 'license' }
+  if (atRootOrSkill && match(UNREAD) !== null) return { rank: 'unread', names: 'license' }
+  if (namesLicense(match(PREFIXED)?.[1] ?? '')) return { rank: 'suffixed', names: 'license' }
+  const [, mark, suffix = ''] = match(SUFFIXED) ?? []
   if (mark === undefined || OF_OTHERS.test(suffix)) return null
-  const namesLicense = NAMES.test(suffix.toLowerCase().split(/[^a-z]/)[0] ?? '')
-  // `LICENSE.MIT` is a license file; `LICENSE.html`, `license.py` and `LICENSE-1.png` are not.
-  if (!namesLicense && (mark === '.' || suffix.includes('.'))) return null
-  return { rank: 'suffixed', names: namesLicense ? 'license' : 'scope' }
+  const isNamed = namesLicense(suffix)
+  // `LICENSE.MIT` is a license file; `license.py` and `LICENSE-1.png` are not.
+  if (!isNamed && (mark === '.' || suffix.includes('.'))) return null
+  return { rank: 'suffixed', names: OF_CONTENT.test(firstWord(suffix)) ? 'content' : isNamed ? 'license' : 'scope' }
+}
+
+function namesLicense(part: string): boolean {
+  return NAMES.test(firstWord(part))
+}
+
+function firstWord(part: string): string {
+  return part.toLowerCase().split(/[^a-z]/)[0] ?? ''
 }
 
 /** Whether a file of this base name may hold a license text. Any case counts at the root and in a skill folder, else upper case only. */
 export function isLicenseFileName(baseName: string, atRootOrSkill: boolean): boolean {
-  return readLicenseFileName(baseName, atRootOrSkill) !== null
+  const meaning = readLicenseFileName(baseName, atRootOrSkill)
+  return meaning !== null && meaning.rank !== 'unread'
 }
 
-export const PLUGIN_FILE = '.claude-plugin/plugin.json'
+/** Manifests of plugins, for several clients. */
+export const PLUGIN_FILES = ['.claude-plugin/plugin.json', '.codex-plugin/plugin.json', '.cursor-plugin/plugin.json']
+export const MARKETPLACE_FILE = '.claude-plugin/marketplace.json'
 export const PACKAGE_FILE = 'package.json'
+
+/** Files at the root that may name a license and are not read for it. */
+export const UNREAD_FILES =
+  '.reuse/dep5 plugin.json gemini-extension.json pyproject.toml setup.cfg Cargo.toml composer.json CITATION.cff'.split(' ')
 
 /** The README that counts: the one of the lowest rank, then the first in the order of code units. */
 export function chooseReadme(names: Iterable<string>): string | null {

@@ -1,37 +1,42 @@
-import { withoutTrailing } from '#core/text.ts'
+import { continuesStatement, opensStatement } from './copyright.ts'
+import { wordsOf } from './tokens.ts'
 
-/** A license text as words. Copyright lines are separate: they name people, not permissions, but may hide a condition. */
+/** A license text as words. Copyright statements are separate: they name people, not permissions, but may hide a condition. */
 export interface NormalizedText {
-  /** Words in order, in lower case, without punctuation, list numbers and apostrophes; a URL is one word. */
+  /** Words in order, in lower case, without punctuation, list numbers and apostrophes; an address is one word. */
   words: string[]
-  /** The words of each copyright line. */
-  copyright: string[][]
+  /** As the author wrote them; continued lines are joined. */
+  copyright: string[]
 }
 
 /** Splits text into comparable words, in linear time. A text longer than any license has none. */
 export function normalizeText(text: string): NormalizedText {
   const normalized: NormalizedText = { words: [], copyright: [] }
-  const plain = text
+  const plain = decodeEntities(text)
     .normalize('NFKC')
     .replace(INVISIBLE, '')
     .replace(/[’‘ʼ`´]/g, "'")
-    .toLowerCase()
+    .replace(/\bsub-(?=licens)/gi, 'sub')
+    .replace(BEFORE_STATEMENT, '\n')
   // Checked after NFKC, which can turn one character into eighteen.
   if (plain.length > NORMALIZED_CHARACTERS) return normalized
-  for (const line of plain.split(/\r\n|[\n\r\u2028\u2029\f\v]/)) {
+  let statement: string | null = null
+  for (const line of [...plain.split(LINE_BREAK).flatMap(splitStatement), '']) {
     const body = line.slice(0, LINE_MARKS).replace(MARKS, '') + line.slice(LINE_MARKS)
-    const found = wordsOf(body)
-    if (found.length <= COPYRIGHT_WORDS && COPYRIGHT_LINE.test(body)) normalized.copyright.push(found)
-    else if (found.length > 0) for (const word of wordsOf(body.replace(LIST_NUMBER, ''))) normalized.words.push(word)
+    if (statement !== null && continuesStatement(statement, body)) statement = `${statement} ${body}`
+    else {
+      if (statement !== null) normalized.copyright.push(statement)
+      statement = opensStatement(body) ? body : null
+      if (statement === null) for (const word of wordsOf(body.toLowerCase().replace(LIST_NUMBER, ''))) normalized.words.push(word)
+    }
   }
   return normalized
 }
 
-/** Words of one line or phrase; `text` is in lower case. */
-export function wordsOf(text: string): string[] {
-  return (text.match(WORD) ?? []).map(
-    word => SPELLINGS.get(word) ?? (word.includes('//') ? withoutScheme(word) : word.replaceAll("'", '')),
-  )
+/** A line whose copyright statement is followed by the license itself, as two lines. */
+function splitStatement(line: string): string[] {
+  const at = line.search(AFTER_STATEMENT)
+  return at > 0 && /copyright|©|\(c\)/i.test(line.slice(0, at)) ? [line.slice(0, at), line.slice(at)] : [line]
 }
 
 /**
@@ -45,20 +50,41 @@ export function isDisguised(text: string): boolean {
 const DISGUISE = /~~|&#(?!3[49];|160;|169;)|<(?:del|s|strike)[\s>]|<!--(?:(?!-->)[\s\S]){60}|[\u202a-\u202e\u2066-\u2069]/i
 const NORMALIZED_CHARACTERS = 256 * 1024
 const INVISIBLE = /\p{Cf}/gu
+const LINE_BREAK = /\r\n|[\n\r\u2028\u2029\f\v]/
+/** Copies without line breaks have the copyright statement between the title and the license. */
+const BEFORE_STATEMENT = /(?<=[^\s©)])(?<!portions)[ \t]+(?=copyright (?:\(c\)|©|\d{4}))/gi
+const AFTER_STATEMENT = /(?<=[\s.])(?:licensed under the|permission is hereby|permission to use|redistribution and use) /i
 const LINE_MARKS = 200
 const MARKS = /^[\s>#*_=|/;%"'.~-]+/
-// `(c)` alone also numbers clauses, so a year has to follow it.
-const COPYRIGHT_LINE =
-  /^(?:portions )?(?:copyright\b[^\p{L}\p{N}]*(?:\(c\)|©|\p{N}|[<[{]|by )|(?:\(c\)(?:\s*copyright\b)?|©)[^\p{L}\p{N}]*(?:\p{N}{4}|[<[{]))/u
-const COPYRIGHT_WORDS = 24
 const LIST_NUMBER = /^(?:\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]|\(?\d{1,2}(?:\.\d{1,2}){1,2}[.)]?)\s+/
-const WORD = /https?:\/\/[^\s<>()[\]"']+|[\p{L}\p{N}\p{M}](?:[\p{L}\p{N}\p{M}]|'(?=\p{L}))*/gu
-const SPELLINGS = new Map([
-  ['licence', 'license'],
-  ['licences', 'licenses'],
-  ['licenced', 'licensed'],
-])
 
-function withoutScheme(address: string): string {
-  return withoutTrailing(address.replace(/^https?:\/\/(?:www\.)?/, ''), /[/.,;:*_]/)
+/** Replaces the character references that Markdown tools write into license texts. */
+function decodeEntities(text: string): string {
+  return text.replace(ENTITY, (reference, name: string) => ENTITIES.get(name.toLowerCase()) ?? reference)
 }
+
+const ENTITY = /&(#?[a-z0-9]{2,6});/gi
+const ENTITIES = new Map(
+  Object.entries({
+    lt: '<',
+    gt: '>',
+    amp: '&',
+    quot: '"',
+    apos: "'",
+    nbsp: ' ',
+    copy: '©',
+    ndash: '–',
+    mdash: '—',
+    hellip: '…',
+    lsquo: '‘',
+    rsquo: '’',
+    ldquo: '“',
+    rdquo: '”',
+    bull: '•',
+    sect: '§',
+    '#34': '"',
+    '#39': "'",
+    '#160': ' ',
+    '#169': '©',
+  }),
+)

@@ -1,5 +1,6 @@
 import { similarTemplates } from './candidates.ts'
-import { isUnchanged } from './guard.ts'
+import { readLicenseChoice } from './choice.ts'
+import { type Change, findChange } from './guard.ts'
 import { kindOfExpression } from './kind.ts'
 import { readLicensePage } from './license-page.ts'
 import { LICENSE_TEXT_BYTES } from './names.ts'
@@ -7,32 +8,51 @@ import { isDisguised, normalizeText } from './normalize.ts'
 
 /**
  * The result of recognising a license text.
- * `known`: this license, with unchanged permissions. `restricted`: the text reserves rights. `unknown`: anything else, including modified
+ * `known`: this license, with unchanged permissions; an expression where the text offers several. `restricted`: the text reserves rights. `unknown`: anything else, including modified
  * licenses and several licenses in one file.
  */
-export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown' }
+export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown'; why: Unrecognized }
+
+/** Why a text is not recognised. `like`: the license that it resembles most. */
+export type Unrecognized = { kind: 'unreadable' | 'long' | 'disguised' | 'page' | 'unlike' } | (Change & { like: string })
 
 /** Recognises a license text. Takes bounded time: a text of more than `LICENSE_TEXT_BYTES` UTF-16 units is `unknown`. */
 export function recognizeLicenseText(text: string): RecognizedText {
-  if (text.length > LICENSE_TEXT_BYTES || isDisguised(text)) return { kind: 'unknown' }
+  if (text.length > LICENSE_TEXT_BYTES) return { kind: 'unknown', why: { kind: 'long' } }
+  if (isDisguised(text)) return { kind: 'unknown', why: { kind: 'disguised' } }
   const page = readLicensePage(text)
-  const id = knownLicense(page?.text ?? text)
-  if (id !== null && (page === null || page.id === id)) return { kind: 'known', id }
-  return text.length < RESERVING_CHARACTERS && RESERVING.test(text) ? { kind: 'restricted' } : { kind: 'unknown' }
+  const found = knownLicense(page?.text ?? text)
+  const choice = found.kind === 'unknown' ? readLicenseChoice(text) : null
+  if (choice !== null) return { kind: 'known', id: choice }
+  if (found.kind === 'known' && page !== null && page.id !== found.id) return { kind: 'unknown', why: { kind: 'page' } }
+  return found.kind === 'unknown' && reserves(text, found.why) ? { kind: 'restricted' } : found
 }
 
-function knownLicense(text: string): string | null {
+type Found = Exclude<RecognizedText, { kind: 'restricted' }>
+
+function knownLicense(text: string): Found {
   const normalized = normalizeText(text)
   const candidates = similarTemplates(normalized.words, SIMILAR)
   const best = candidates[0]
-  if (best === undefined) return null
+  if (best === undefined) return { kind: 'unknown', why: { kind: 'unlike' } }
   const close = candidates.filter(({ similarity }) => similarity >= best.similarity - CLOSE).slice(0, TRIED)
-  // A license that is not open counts only if it is the most similar one.
-  return close.find(one => (one === best || kindOfExpression(one.id) === 'open') && isUnchanged(normalized, one))?.id ?? null
+  let why: Unrecognized | null = null
+  for (const candidate of close) {
+    // A license that is not open counts only if it is the most similar one.
+    const change = candidate === best || kindOfExpression(candidate.id) === 'open' ? findChange(normalized, candidate) : undefined
+    if (change === null) return { kind: 'known', id: candidate.id }
+    if (change !== undefined) why ??= { ...change, like: candidate.id }
+  }
+  return { kind: 'unknown', why: why ?? { kind: 'unlike' } }
+}
+
+/** Whether a short text reserves rights. In a license with its permissions, "all rights reserved" belongs to the copyright line. */
+function reserves(text: string, why: Unrecognized): boolean {
+  if (text.length >= RESERVING_CHARACTERS) return false
+  return /proprietary/i.test(text) || (why.kind === 'unlike' && /all rights reserved/i.test(text))
 }
 
 const SIMILAR = 0.8
 const CLOSE = 0.05
 const TRIED = 6
 const RESERVING_CHARACTERS = 4_000
-const RESERVING = /all rights reserved|proprietary/i

@@ -1,9 +1,11 @@
-import { ownWords, partsOfAddress } from './guard.ts'
-import { aliases, aliasWords } from './license-words.ts'
-import { normalizeText, wordsOf } from './normalize.ts'
+import { readLicenseChoice } from './choice.ts'
+import { ownWords } from './guard.ts'
+import { takeLicenseNames } from './named-licenses.ts'
+import { normalizeText } from './normalize.ts'
 import { FORBIDDING, LATIN, NAMES } from './significant-words.ts'
+import { isAddress, partsOfAddress, wordsOf } from './tokens.ts'
 
-/** The SPDX id of the license that the license section of a README names; `null` when it names none or several, or says more. */
+/** The license that the license section of a README names, or the choice that it offers; `null` when it names several, or says more. */
 export function readLicenseSection(markdown: string): string | null {
   const sections = licenseSections(markdown)
   const ids = new Set(sections.map(licenseOfSection))
@@ -20,6 +22,11 @@ interface Heading {
   line: number
   depth: number
   text: string
+}
+
+/** Whether a README has a section about its license. */
+export function hasLicenseSection(markdown: string): boolean {
+  return licenseSections(markdown).length > 0
 }
 
 /** The sections with a heading about licenses, subsections included. Code blocks have no headings. */
@@ -61,46 +68,20 @@ function headingsOf(lines: readonly string[]): Heading[] {
 }
 
 function licenseOfSection({ heading, body }: Section): string | null {
-  if (body.length > SECTION_CHARACTERS) return null
+  const choice = readLicenseChoice(`${heading}\n${body}`)
+  if (choice !== null || body.length > SECTION_CHARACTERS) return choice
   const { words, copyright } = normalizeText(`${heading}\n${body}`)
-  const all = [...words, ...copyright.flat()]
+  const all = [...words, ...copyright.flatMap(line => wordsOf(line.toLowerCase()))]
   if (all.some(word => RESERVING.has(word) || FORBIDDING.test(word) || !(LATIN.test(word) || isAddress(word)))) return null
-  const found = namedLicenses(words.filter(word => !isAddress(word)))
+  const { ids: found } = takeLicenseNames(words.filter(word => !isAddress(word)))
   const [id] = found
   if (found.size !== 1 || id === undefined) return null
   const own = ownWords(id)
   return all.flatMap(partsOfAddress).some(part => NAMES.test(part) && !own.has(part) && !found.has(part)) ? null : id
 }
 
-/** The licenses that the words name; at each position the longest name counts. */
-function namedLicenses(words: readonly string[]): Set<string> {
-  const telling = aliasWords(words)
-  const ids = new Set<string>()
-  for (let start = 0; start < telling.length; ) {
-    const length = longestName(telling, start)
-    const id = length === 0 ? undefined : aliases().get(telling.slice(start, start + length).join(' '))
-    if (id !== undefined) ids.add(id)
-    start += Math.max(1, length)
-  }
-  return ids
-}
-
-function longestName(words: readonly string[], start: number): number {
-  for (let length = Math.min(NAME_WORDS, words.length - start); length > 0; length--) {
-    const name = words.slice(start, start + length)
-    // "Fair", "Intel" and "Jam" are names of licenses and ordinary words.
-    if (aliases().has(name.join(' ')) && (length > 1 || NAMES.test(name[0] ?? ''))) return length
-  }
-  return 0
-}
-
-function isAddress(word: string): boolean {
-  return /[./]/.test(word)
-}
-
 const README_CHARACTERS = 256 * 1024
 const SECTION_CHARACTERS = 200
-const NAME_WORDS = 10
 const RESERVING = new Set([
   'individual',
   'each',

@@ -2,23 +2,38 @@
 
 export const LATIN = /^[\p{Script=Latin}\p{N}\p{M}]+$/u
 
-/** Words that restrict, in the languages in which authors annotate licenses. */
-export const FORBIDDING = wordList(`
-  not non no nor none never nobody nothing cannot cant dont doesnt wont isnt arent neither only solely sole exclusive* except* exclud* unless
-  prohibit* forbid* forbade ban bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cation) withhold* withheld
-  noncommercial* commercial* noderiv* nc nd nonprofit* proprietar* unlicensed confidential* secret* eula
-  pa(?:y|ys|id|ying|yment|yments|ywall) fee fees purchas* royalt* revenue* subscri* trial evaluation
+/** Words that restrict whatever stands beside them. */
+const ABSOLUTE_WORDS = 'noncommercial* noderiv* nc nd proprietar* unlicensed confidential* eula'
+
+/** Words that deny or demand, in the languages in which authors annotate licenses. */
+const NEGATING_WORDS = `
+  not no non nor none never nobody nothing cannot cant dont doesnt wont isnt arent neither only solely sole except* exclud* unless
+  prohibit* forbid* forbade bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cation) withhold* withheld
+  must mustnt shall
+  nicht kein* nur ohne verboten untersagt ausgenommen außer ausser unzulässig
+  sauf uniquement seulement interdit* interdiction
+  solamente únicamente unicamente prohibid* salvo excepto
+  não nao proibid* somente apenas exceto
+  soltanto vietat* eccetto senza
+  niet geen alleen verboden uitgezonderd
+  tylko zabronion* inte endast förbjud* ikke forbudt yasak* yalnızca
+`
+
+/** Subjects of restrictions. They restrict nothing in the name of a person or a company, and neither do short words that are names, too. */
+const NAMING_WORDS = `
+  nonprofit* commercial* secret* exclusive* pa(?:y|ys|id|ying|yment|yments|ywall) fee fees purchas* royalt* revenue* subscri* trial evaluation
   ai llm* ml gpt artificial train trains trained training trainings dataset* scrap(?:e|ed|es|ing|er|ers) crawl* generative
   weapon* military nuclear surveillance evil ethic* compet(?:e|es|ing|itor|itors|itive) saas
-  must mustnt shall
-  nicht kein* nur ohne verboten untersagt ausgenommen außer ausser gewerblich* kommerziell* unzulässig
-  pas sauf uniquement seulement interdit* interdiction commerciale* sans
-  solo solamente únicamente unicamente prohibid* salvo excepto comercial* sin
-  não nao proibid* somente apenas exceto
-  soltanto vietat* eccetto commerciali senza
-  niet geen alleen verboden uitgezonderd commercieel commerciële
-  nie tylko zabronion* komercyjn* bez inte endast förbjud* kommersiell* ikke kun forbudt ei vain yasak* yalnızca ticari
-`)
+  gewerblich* kommerziell* comercial* commerciale* commerciali commercieel commerciële komercyjn* kommersiell* ticari
+  ban pas sans solo sin nie bez kun ei vain
+`
+
+export const ABSOLUTE = wordList(ABSOLUTE_WORDS)
+export const NEGATING = wordList(NEGATING_WORDS)
+export const NAMING = wordList(NAMING_WORDS)
+
+/** Words that restrict. */
+export const FORBIDDING = wordList(`${ABSOLUTE_WORDS} ${NEGATING_WORDS} ${NAMING_WORDS}`)
 
 export const FORBIDDING_ABROAD =
   /[禁不非仅僅只限勿]|商业|商用|商業|無断|許可|授权|授權|のみ|금지|상업|만|없이|^(?:не|ни|нет|без|только|кроме|лишь)$|запрещ|нельзя|коммерч|некоммерч|заборон|комерц|μη|απαγορ|אסור|ممنوع|تجاري|निषेध|ห้าม/u
@@ -46,6 +61,9 @@ export const SENTENCE = wordList(`
   use used uses using usage need* requir* may permission* agreement* contract* companies terms consent* approv* written prior provided if when
   subject apply applies allow* grant* agree*
 `)
+
+/** Words that speak of a license. */
+export const LICENSING = /^(?:licens.*|clause|terms|under)$/
 
 /** Words that name licenses. */
 export const NAMES = wordList(`

@@ -25,6 +25,111 @@ describe('license files', () => {
     ])
   })
 
+  test('a license of texts beside one of software divides the folder: both have to be open', () => {
+    const parts = (files: Record<string, string>) => licenseOf({ files }, '')
+    const apache = { 'LICENSE-APACHE': text('Apache-2.0') }
+    expect(parts({ ...apache, 'LICENSE-CC-BY-4.0': text('CC-BY-4.0') })).toEqual([
+      'open',
+      'Apache-2.0 AND CC-BY-4.0',
+      'LICENSE-APACHE',
+    ])
+    expect(parts({ ...apache, 'LICENSE-MIT': text('MIT'), 'LICENSE-DOCS': text('CC-BY-4.0') })).toEqual([
+      'open',
+      '(Apache-2.0 OR MIT) AND CC-BY-4.0',
+      'LICENSE-APACHE',
+    ])
+    expect(parts({ ...apache, 'LICENSE-CC-BY-NC-4.0': text('CC-BY-NC-4.0') })).toEqual([
+      'restricted',
+      'CC-BY-NC-4.0',
+      'LICENSE-CC-BY-NC-4.0',
+    ])
+    expect(parts({ LICENSE: text('MIT'), 'LICENSE-CONTENT': text('CC-BY-4.0') })).toEqual([
+      'open',
+      'MIT AND CC-BY-4.0',
+      'LICENSE',
+    ])
+    expect(parts({ LICENSE: text('CC-BY-4.0'), 'LICENSE-CODE': text('MIT') })).toEqual(['open', 'CC-BY-4.0 AND MIT', 'LICENSE'])
+    expect(parts({ LICENSE: text('MIT'), 'LICENSE-DOCS': 'All rights reserved.' })[0]).toBe('restricted')
+    expect(parts({ 'LICENSE-CODE': text('MIT'), 'LICENSE-DOCS': text('CC-BY-4.0') })[1]).toBe('MIT AND CC-BY-4.0')
+  })
+
+  test('a text about a part that nobody recognises leaves the plain file in force, and is told', () => {
+    const files = { LICENSE: text('MIT'), 'LICENSE-CONTENT': 'Texts are under CC BY 4.0 unless a notice says otherwise.' }
+    expect(licenseOf({ files }, '')).toEqual(['open', 'MIT', 'LICENSE'])
+    expect(resolve({ files }, '').issues).toMatchObject([{ code: 'license.unrecognized', path: 'LICENSE-CONTENT' }])
+  })
+
+  const CHOICE = `This work is licensed under either of
+
+- Apache License, Version 2.0 ([LICENSE-APACHE](LICENSE-APACHE) or http://www.apache.org/licenses/LICENSE-2.0)
+- MIT license (LICENSE-MIT)
+
+at your option.`
+
+  test('a file that offers a choice is a choice, of the files that it names', () => {
+    const both = { LICENSE: CHOICE, 'LICENSE-MIT': text('MIT'), 'LICENSE-APACHE': text('Apache-2.0') }
+    expect(licenseOf({ files: both }, '')).toEqual(['open', 'Apache-2.0 OR MIT', 'LICENSE'])
+    expect(licenseOf({ files: { COPYRIGHT: CHOICE } }, '')).toEqual(['open', 'Apache-2.0 OR MIT', 'COPYRIGHT'])
+    expect(licenseOf({ files: { 'README.md': `# Tools\n\n## License\n\n${CHOICE}` } }, '')[1]).toBe('Apache-2.0 OR MIT')
+    const list =
+      'Licensed under either of\n\n- Apache License, Version 2.0 (LICENSE-APACHE)\n- MIT license (LICENSE-MIT)\n\nat your option.'
+    expect(licenseOf({ files: { LICENSE: list } }, '')[1]).toBe('Apache-2.0 OR MIT')
+    const changed = { LICENSE: CHOICE, 'LICENSE-MIT': MODIFIED, 'LICENSE-APACHE': MODIFIED }
+    expect(licenseOf({ files: changed }, '')[0]).toBe('unknown')
+    const contributions = `Unless you explicitly state otherwise, any contribution intentionally submitted for inclusion in the work by you,
+as defined in the Apache-2.0 license, shall be dual licensed as above, without any additional terms or conditions.`
+    expect(licenseOf({ files: { LICENSE: `${CHOICE}\n\n### Contribution\n\n${contributions}` } }, '')[0]).toBe('open')
+  })
+
+  test.each([
+    ['a condition', `${CHOICE} Not for training.`],
+    ['a scope', `The code is licensed under either of MIT or Apache-2.0 at your option, except the images.`],
+    ['another license', `${CHOICE} The pictures are under CC BY-NC 4.0.`],
+    ['a paid choice', 'Licensed under either of the MIT license for students or a commercial license, at your option.'],
+    ['one license only', 'Licensed under either of MIT, at your option.'],
+    ['a link to terms', `${CHOICE} https://example.com/terms`],
+    ['a condition in the copyright line', `Copyright (c) 2026 Example. Use needs consent.\n\n${CHOICE}`],
+  ])('a choice with %s is none', (_, choice) => {
+    expect(licenseOf({ files: { LICENSE: choice } }, '')[0]).not.toBe('open')
+  })
+
+  test('a choice between texts and software is no choice', () => {
+    const words = 'Licensed under either of the MIT license or CC BY-NC 4.0, at your option.'
+    expect(licenseOf({ files: { LICENSE: words } }, '')).toEqual(['restricted', 'MIT AND CC-BY-NC-4.0', 'LICENSE'])
+  })
+
+  test('names that begin with the license, and copyright files, are read', () => {
+    expect(licenseOf({ files: { 'MIT-LICENSE.txt': text('MIT') } }, '')).toEqual(['open', 'MIT', 'MIT-LICENSE.txt'])
+    expect(licenseOf({ files: { 'MIT-LICENSE': text('MIT'), 'APACHE-LICENSE': text('Apache-2.0') } }, '')[1]).toBe(
+      'Apache-2.0 OR MIT',
+    )
+    expect(licenseOf({ files: { COPYRIGHT: text('MIT') } }, '')).toEqual(['open', 'MIT', 'COPYRIGHT'])
+    expect(licenseOf({ files: { COPYRIGHT: 'Copyright (c) 2026 Example AI' } }, '')).toEqual(['none', null, null])
+    expect(licenseOf({ files: { COPYRIGHT: 'Ask us.' } }, '')).toEqual(['unknown', null, 'COPYRIGHT'])
+    expect(licenseOf({ files: { COPYRIGHT: 'Ask us.', LICENSE: text('MIT') } }, '')).toEqual(['open', 'MIT', 'LICENSE'])
+    expect(licenseOf({ files: { LICENSE: text('MIT'), 'docs/COPYRIGHT': 'Ask us.' } }, 'docs')[0]).toBe('open')
+  })
+
+  test('a license in a format that is not read is told, where nothing else declares one', () => {
+    for (const name of ['LICENSE.html', 'LICENSE.adoc', 'license.pdf']) {
+      const { license, issues } = resolve({ files: { [name]: text('MIT') } }, '')
+      expect(license).toEqual({ kind: 'unknown', name: null, source: name })
+      expect(issues).toMatchObject([{ code: 'license.unrecognized', path: name, message: expect.stringContaining('format') }])
+    }
+    expect(licenseOf({ files: { 'LICENSE.html': 'x', LICENSE: text('MIT') } }, '')).toEqual(['open', 'MIT', 'LICENSE'])
+  })
+
+  test('where nothing is declared, places that are not read are told', () => {
+    const told = (files: Record<string, string>) => resolve({ files }, 'a').issues.map(({ path }) => path)
+    expect(told({ 'README.md': '# Tools\n\n## License\n\nAsk us.\n' })).toEqual(['README.md'])
+    expect(told({ 'README.md': '# Tools\n' })).toEqual([])
+    expect(told({ 'Cargo.toml': '[package]\nlicense = "MIT"\n', '.reuse/dep5': 'Files: *\nLicense: MIT\n' })).toEqual([
+      '.reuse/dep5',
+      'Cargo.toml',
+    ])
+    expect(told({ 'plugin.json': '{\n  "license": "MIT"\n}', 'pyproject.toml': 'name = "x"\n' })).toEqual(['plugin.json'])
+  })
+
   test('of several plain files each has to be open', () => {
     expect(licenseOf({ files: { LICENSE: text('MIT'), 'LICENSE.md': MODIFIED } }, '')).toEqual(['unknown', null, 'LICENSE.md'])
     expect(codesOf({ files: { LICENSE: text('MIT'), COPYING: text('GPL-3.0-only') } }, '')).toEqual(['license.conflict'])

@@ -131,7 +131,7 @@ describe('texts that are not what they look like', () => {
 
   test('a reservation in a short text is a restriction', () => {
     expect(recognizeLicenseText('Copyright 2024 Example. All rights reserved.')).toEqual({ kind: 'restricted' })
-    expect(recognizeLicenseText(`PROPRIETARY\n\n${'x '.repeat(3_000)}`)).toEqual({ kind: 'unknown' })
+    expect(recognizeLicenseText(`PROPRIETARY\n\n${'x '.repeat(3_000)}`)).toEqual({ kind: 'unknown', why: { kind: 'unlike' } })
   })
 
   const word = fc.constantFrom('example', 'project', 'team', 'berlin', 'tools', 'works', 'of', 'and', 'the', 'open')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createLicenseResolver } from '#indexer/rules/license/index.ts'
-import { textOf as text } from './license-texts.ts'
+import { change, textOf as text } from './license-texts.ts'
 import { codesOf, licenseOf, MODIFIED, pathOf, resolve, sourcesOf } from './license-tree.ts'
 
 describe('the nearest declaration', () => {
@@ -108,6 +108,39 @@ describe('the nearest declaration', () => {
     expect(licenseOf({ files: { 'package.json': json } }, 'a')).toEqual(license)
   })
 
+  test('manifests of plugins of several clients are read', () => {
+    expect(licenseOf({ files: { 'a/.codex-plugin/plugin.json': '{"license":"MIT"}' } }, 'a/b')[0]).toBe('open')
+    const files = {
+      'a/.claude-plugin/plugin.json': '{"license":"MIT"}',
+      'a/.cursor-plugin/plugin.json': '{"license":"UNLICENSED"}',
+    }
+    expect(licenseOf({ files }, 'a')).toEqual(['restricted', 'UNLICENSED', 'a/.cursor-plugin/plugin.json'])
+  })
+
+  test('a marketplace names the licenses of its plugins', () => {
+    const marketplace = (...plugins: object[]) => ({ '.claude-plugin/marketplace.json': JSON.stringify({ plugins }) })
+    const source = '.claude-plugin/marketplace.json'
+    const one = marketplace(
+      { source: './a', license: 'MIT' },
+      { source: './b', license: 'Proprietary' },
+      { source: { source: 'git' } },
+    )
+    expect(licenseOf({ files: one }, 'a/x')).toEqual(['open', 'MIT', source])
+    expect(licenseOf({ files: one }, 'b')).toEqual(['restricted', 'Proprietary', source])
+    expect(licenseOf({ files: one }, 'c')).toEqual(['none', null, null])
+    expect(licenseOf({ files: marketplace({ source: './', license: 'MIT' }) }, 'a')).toEqual(['open', 'MIT', source])
+    const mixed = marketplace({ source: './', license: 'MIT' }, { source: './', license: 'Proprietary' })
+    expect(licenseOf({ files: mixed }, 'a')[0]).toBe('none')
+    expect(licenseOf({ files: { ...one, 'a/LICENSE': text('BUSL-1.1') } }, 'a')[0]).toBe('restricted')
+    const rooted = {
+      '.claude-plugin/marketplace.json': '{"metadata":{"pluginRoot":"./plugins"},"plugins":[{"source":"a","license":"MIT"}]}',
+    }
+    expect(licenseOf({ files: rooted }, 'plugins/a')[0]).toBe('open')
+    expect(
+      licenseOf({ files: { '.claude-plugin/marketplace.json': '{"plugins":[{"source":"../a","license":"MIT"}' } }, '')[0],
+    ).toBe('none')
+  })
+
   test('the README of the root is asked when nothing else declares anything', () => {
     const readme = '# Tools\n\n## License\n\nMIT\n'
     expect(licenseOf({ files: { 'README.md': readme } }, 'a/b')).toEqual(['open', 'MIT', 'README.md'])
@@ -143,6 +176,38 @@ describe('declared words', () => {
       expect(license).toEqual({ kind: 'unknown', name: words, source: 'skill/SKILL.md' })
       expect(issues).toMatchObject([{ code: 'license.unresolved', field: 'license', path: 'skill/SKILL.md' }])
     }
+  })
+
+  test('an id that points to a file needs that text to be open, here or above', () => {
+    const skills = { skill: 'Apache-2.0. See LICENSE for complete terms.' }
+    expect(licenseOf({ skills, files: { LICENSE: text('Apache-2.0') } }, 'skill')).toEqual([
+      'open',
+      'Apache-2.0',
+      'skill/SKILL.md',
+    ])
+    expect(codesOf({ skills, files: { LICENSE: text('Apache-2.0') } }, 'skill')).toEqual([])
+    expect(licenseOf({ skills, files: { LICENSE: MODIFIED } }, 'skill')).toEqual(['unknown', 'Apache-2.0', 'LICENSE'])
+    expect(licenseOf({ skills, files: { 'skill/LICENSE': text('BUSL-1.1') } }, 'skill')).toEqual([
+      'restricted',
+      'BUSL-1.1',
+      'skill/LICENSE',
+    ])
+    expect(codesOf({ skills, files: { LICENSE: text('MIT') } }, 'skill')).toEqual(['license.conflict'])
+    const shortened = { LICENSE: change(text('Apache-2.0'), 'reasonable and customary use in', '') }
+    expect(licenseOf({ skills, files: shortened }, 'skill')).toEqual(['open', 'Apache-2.0', 'skill/SKILL.md'])
+    expect(codesOf({ skills, files: shortened }, 'skill')).toEqual(['license.unrecognized'])
+    const longer = { LICENSE: `${text('Apache-2.0')}\n\nNot for training.` }
+    expect(licenseOf({ skills, files: longer }, 'skill')[0]).toBe('unknown')
+  })
+
+  test('an id that points to a missing license file counts, with a warning; other terms that are missing are unknown', () => {
+    const missing = (words: string) => [
+      licenseOf({ skills: { skill: words } }, 'skill')[0],
+      ...codesOf({ skills: { skill: words } }, 'skill'),
+    ]
+    expect(missing('MIT (see LICENSE.txt)')).toEqual(['open', 'license.unresolved'])
+    expect(missing('MIT (see ../../../LICENSE)')).toEqual(['open', 'license.unresolved'])
+    expect(missing('MIT (see TERMS.md)')).toEqual(['unknown', 'license.unresolved'])
   })
 
   test('proprietary words restrict even next to an open file', () => {

@@ -1,0 +1,49 @@
+import type { Declaration } from './declaration.ts'
+import { kindOfExpression, type LicenseSettings } from './kind.ts'
+import { messageOf } from './messages.ts'
+import type { PluginLicenses } from './metadata.ts'
+import { type RecognizedText, recognizeLicenseText } from './recognize.ts'
+import type { ReuseFile } from './reuse-file.ts'
+import type { LicenseIssue, LicenseSources } from './sources.ts'
+import type { FoundFile } from './tree-files.ts'
+
+/** The sources of one repository, and what was read of them. */
+export interface Reading {
+  sources: LicenseSources
+  settings: LicenseSettings
+  /** By blob id. */
+  recognized: Map<string, RecognizedText>
+  /** By blob id of a marketplace. */
+  plugins: Map<string, PluginLicenses>
+  /** By blob id of a `REUSE.toml`. */
+  reuse: Map<string, ReuseFile>
+}
+
+export function expressionOf({ settings }: Reading, expression: string): Pick<Declaration, 'kind' | 'name'> {
+  return { kind: kindOfExpression(expression, settings) ?? 'unknown', name: expression }
+}
+
+export function readLicenseText(reading: Reading, file: FoundFile): Declaration {
+  const text = recognizeBlob(reading, file.oid)
+  const base = { origin: 'file', source: file.path } as const
+  switch (text.kind) {
+    case 'known':
+      return { ...base, ...expressionOf(reading, text.id), issues: [] }
+    case 'restricted':
+    case 'unknown': {
+      const message = messageOf(text, reading.sources.isWithheld(file.path))
+      const issue: LicenseIssue = { code: 'license.unrecognized', message, path: file.path }
+      return { ...base, kind: text.kind, name: null, issues: [issue] }
+    }
+  }
+}
+
+export function recognizeBlob({ sources, recognized }: Reading, oid: string): RecognizedText {
+  const known = recognized.get(oid)
+  if (known !== undefined) return known
+  const text = sources.textOf(oid)
+  if (text === null || text === undefined) return { kind: 'unknown', why: { kind: 'unreadable' } }
+  const result = recognizeLicenseText(text)
+  recognized.set(oid, result)
+  return result
+}

@@ -1,0 +1,43 @@
+import { withoutTrailing } from '#core/text.ts'
+
+/** A word as it is compared, and as the author wrote it. */
+export interface Token {
+  word: string
+  written: string
+}
+
+/** Words of one line or phrase; `text` is in lower case. An address is one word. */
+export function wordsOf(text: string): string[] {
+  return tokensOf(text).map(({ word }) => word)
+}
+
+/** Words of one line or phrase, with the spelling of the author. */
+export function tokensOf(text: string): Token[] {
+  return (text.match(WORD) ?? []).map(written => ({ word: compared(written.toLowerCase()), written }))
+}
+
+/** Whether a word of `wordsOf` is a web or mail address. */
+export function isAddress(word: string): boolean {
+  return /[./@]/.test(word)
+}
+
+export function partsOfAddress(address: string): string[] {
+  return address.split(/[^\p{L}\p{N}]+/u).filter(part => part !== '')
+}
+
+/** Characters of Chinese are words of their own, since lines break between any two. */
+const WORD =
+  /https?:\/\/[^\s<>()[\]"']+|\p{Script=Han}|[\p{L}\p{N}_%+-][\p{L}\p{N}._%+-]{0,63}@[\p{L}\p{N}.-]{0,252}[\p{L}\p{N}]|[\p{L}\p{N}\p{M}](?:(?!\p{Script=Han})[\p{L}\p{N}\p{M}]|'(?=\p{L}))*/giu
+
+function compared(word: string): string {
+  const spelled = SPELLINGS.get(word)
+  if (spelled !== undefined) return spelled
+  if (word.includes('//')) return withoutTrailing(word.replace(/^https?:\/\/(?:www\.)?/, ''), /[/.,;:*_]/)
+  return word.replaceAll("'", '')
+}
+
+const SPELLINGS = new Map([
+  ['licence', 'license'],
+  ['licences', 'licenses'],
+  ['licenced', 'licensed'],
+])
