@@ -102,7 +102,7 @@ export async function listContent(mount: ReadyMount): Promise<Pick<Overview, 'sk
     snapshot.range('skills', { prefix: `${address.path}/`, limit: OVERVIEW_SKILLS }),
     listDocuments(mount),
   ])
-  return { skills: skills.map(([, skill]) => skill), documents }
+  return { skills: skills.map(([, { copyOf, ...skill }]) => skill), documents }
 }
 
 /** The first documents of a mounted folder. Inside a skill its Markdown files are documents, too. */

@@ -69,7 +69,17 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       folders: sortRows([...folders.rows]),
       entries: sortRows(folders.entries),
       manifests,
-      skills: [...listings],
+      skills: [...listed].map(
+        ([
+          path,
+          {
+            planned: { copyOf },
+          },
+        ]) => {
+          const listing = listings.get(path) as SkillListing
+          return [path, copyOf === null ? listing : { ...listing, copyOf: copyOf.skill.path }]
+        },
+      ),
       documents,
       pages: sortRows(pages),
       diagnostics: diagnostics.map((diagnostic, index) => [`${diagnostic.path}\0${String(index).padStart(6, '0')}`, diagnostic]),

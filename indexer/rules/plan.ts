@@ -5,6 +5,7 @@ import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { withinBudget } from './budget.ts'
 import { isSkillPlace, pathKind } from './content-kind.ts'
+import { findCopies } from './copies.ts'
 import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
 import type { Manifest } from './manifest.ts'
 import { ownersOf } from './ownership.ts'
@@ -34,6 +35,8 @@ export interface PlannedSkill {
   /** In byte order of their paths. */
   supporting: TreeFile[]
   warnings: Warning[]
+  /** The listed skill that it is a copy of. Copies of one skill have the same one, and that one has none. */
+  copyOf: PlannedSkill | null
 }
 
 export interface Plan {
@@ -77,6 +80,7 @@ export function planContent(
   const skills = parsed.map(skill => planSkill(skill, tree, licenseOf(skill.directory), isServed))
   const owners = ownersOf(policy, new Map(skills.map(planned => [planned.skill.directory, planned])))
   connectNested(skills, policy)
+  for (const [copy, original] of findCopies(skills, { tree, policy })) copy.copyOf = original
   warnOfDuplicates(skills)
 
   const classified = classifyFiles(policy, owners)
@@ -182,6 +186,7 @@ function planSkill(
     nested: [],
     supporting: [],
     warnings: [...skill.warnings, ...issues],
+    copyOf: null,
   }
 }
 
