@@ -170,6 +170,10 @@ export const PackageRow = z.union([
     notices: z.array(z.string()).optional(),
     /** Number of its files that manifests exclude. */
     excluded: z.int().min(1).optional(),
+    /** As in `SkillRow`, where that skill can be installed. */
+    copyOf: z.string().optional(),
+    /** Why clients of the skills extension of MCP refuse it, in words: they do not get it. */
+    mcpRefusal: z.string().optional(),
   }),
   /** Why clients cannot install it, in words. */
   z.object({ refusal: z.string() }),

@@ -146,6 +146,7 @@ class PackageDigest {
       ...(links.length > 0 ? { links } : {}),
       ...(notices.length > 0 ? { notices: notices.map(file => file.path) } : {}),
       ...(excluded > 0 ? { excluded } : {}),
+      ...(packageFrontMatter.mcpRefusal === null ? {} : { mcpRefusal: packageFrontMatter.mcpRefusal }),
     }
   }
 

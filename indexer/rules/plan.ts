@@ -1,6 +1,7 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
-import { DOCUMENTS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
+import { DOCUMENTS, INDEXED_TEXT_BYTES, SKILLS, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
+import { comparePlaces } from '#core/skill-places.ts'
 import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { withinBudget } from './budget.ts'
@@ -9,6 +10,7 @@ import { findCopies } from './copies.ts'
 import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
 import type { Manifest } from './manifest.ts'
 import { ownersOf } from './ownership.ts'
+import { shortLine } from './short-line.ts'
 import type { ParsedSkill } from './skill.ts'
 import { isRegular, type Tree, type TreeFile, type TreeFolder } from './tree.ts'
 import type { Policy } from './withheld.ts'
@@ -217,18 +219,23 @@ function kindOf(file: TreeFile, owner: PlannedSkill | null, policy: Policy): Pla
   return owner ? 'supporting' : pathKind(file.path)
 }
 
+/** Copies are one skill: it has no conflict with itself. */
 function warnOfDuplicates(skills: readonly PlannedSkill[]): void {
   const listed = skills.filter(planned => !planned.skill.internal)
-  const byName = Map.groupBy(listed, planned => planned.skill.name)
-  for (const same of byName.values()) {
-    if (same.length < 2) continue
-    for (const planned of same)
-      planned.warnings.push({
-        code: 'name.duplicate',
-        field: 'name',
-        message: say('name.duplicate', { n: same.length }),
-      })
+  for (const same of Map.groupBy(listed, planned => planned.skill.name).values()) {
+    const originals = same.filter(({ copyOf }) => copyOf === null)
+    if (originals.length < 2) continue
+    originals.sort((left, right) => comparePlaces(left.skill.path, right.skill.path))
+    for (const planned of same) {
+      const [first, ...more] = originals.filter(other => other !== (planned.copyOf ?? planned))
+      if (first) planned.warnings.push(duplicate(first, more.length))
+    }
   }
+}
+
+function duplicate({ skill }: PlannedSkill, n: number): Warning {
+  const key = n === 0 ? 'name.duplicate' : 'name.duplicate:more'
+  return { code: 'name.duplicate', field: 'name', message: say(key, { path: shortLine(skill.path, TITLE_CHARACTERS), n }) }
 }
 
 function licensesOfListed(skills: readonly PlannedSkill[]): ResolvedLicense[] {

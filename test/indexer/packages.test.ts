@@ -8,8 +8,7 @@ import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
 import { ArchiveWriter, splitTarName } from '#core/tar-archive.ts'
-import { index } from '#test/support/indexed.ts'
-import { indexFiles, MIT, repositories, skill, useRepositories } from './snapshot-scene.ts'
+import { indexFiles, MIT, skill, useRepositories } from './snapshot-scene.ts'
 
 useRepositories()
 
@@ -126,17 +125,9 @@ describe('a package', () => {
     expect(packages.get('c/SKILL.md')).not.toHaveProperty('notices')
   })
 
-  test('of a skill at the root is offered if the repository has its name', async () => {
-    const files = (name: string) => ({ LICENSE: MIT, 'SKILL.md': skill(name), 'docs/x.md': 'x' })
-    const repository = await repositories.create('acme', 'whole')
-    for (const [name, isOffered] of [
-      ['whole', true],
-      ['another', false],
-    ] as const) {
-      const commit = await repository.commit(files(name))
-      const { rows } = await index(repository, commit, repositories.root)
-      expect('archive' in (rows('packages').get('SKILL.md') ?? {})).toBe(isOffered)
-    }
+  test('of a skill at the root is offered whatever the repository is called', async () => {
+    const packages = await packagesOf({ LICENSE: MIT, 'SKILL.md': skill('another'), 'docs/x.md': 'x' })
+    expect(packages.get('SKILL.md')).toHaveProperty('archive')
   })
 
   test('holds the skills inside it, of which each has one of its own', async () => {
@@ -165,22 +156,18 @@ describe('a package', () => {
 describe('a skill cannot be installed', () => {
   const long = `${'n'.repeat(101)}.md`
   test.each<[why: string, says: RegExp, files: Parameters<typeof indexFiles>[0]]>([
-    ['with another name than its folder', /its name b is not that of its folder/, { 'a/SKILL.md': skill('b') }],
-    ['with a name that is not one', /its name is not 1 to 64/, { 'a/SKILL.md': skill('A b') }],
-    ['with a number for a name', /its name is not 1 to 64/, { 'a/SKILL.md': skill('3000') }],
-    ['without a description', /its description is not/, { 'a/SKILL.md': '---\nname: a\n---\nx\n' }],
+    ['with a number for a name', /`npx skills` needs a name that is a text/, { 'a/SKILL.md': skill('3000') }],
+    ['without a description', /`npx skills` needs a description/, { 'a/SKILL.md': '---\nname: a\n---\nx\n' }],
     [
       'with front matter that only lenient readers read',
-      /not a YAML mapping/,
+      /`npx skills` needs front matter that is a YAML mapping/,
       { 'a/SKILL.md': '---\nname: a\ndescription: Use: x\n---\nx\n' },
     ],
-    ['with a number that JSON lacks', /not a YAML mapping of JSON/, { 'a/SKILL.md': skill('a', 'x\n', 'n: .inf\n') }],
     [
-      'with metadata that are no texts',
-      /its metadata has a value/,
-      { 'a/SKILL.md': skill('a', 'x\n', 'metadata:\n  version: 1.0\n') },
+      'with front matter that ends in dots',
+      /`npx skills` needs front matter that begins and ends/,
+      { 'a/SKILL.md': '---\nname: a\ndescription: x\n...\nx\n' },
     ],
-    ['with front matter that ends in dots', /does not begin and end/, { 'a/SKILL.md': '---\nname: a\ndescription: x\n...\nx\n' }],
     [
       'with a file without a license',
       /no license permits a copy of b\/SKILL.md/,
@@ -251,19 +238,58 @@ describe('a skill cannot be installed', () => {
   })
 })
 
-test('a skill that cannot be installed says so, unless another warning does', async () => {
+describe('a skill is refused by clients of the skills extension of MCP alone', () => {
+  test.each<[why: string, says: RegExp, text: string]>([
+    ['with another name than its folder', /its name b is not that of its folder/, skill('b')],
+    ['with a name that is not one', /its name is not 1 to 64/, skill('A b')],
+    ['with a long description', /its description is not/, `---\nname: a\ndescription: ${'d'.repeat(1025)}\n---\nx\n`],
+    ['with a number that JSON lacks', /a number that JSON lacks/, skill('a', 'x\n', 'n: [.inf]\n')],
+    ['with a number in its metadata', /its metadata has a value/, skill('a', 'x\n', 'metadata:\n  version: 1.0\n')],
+    [
+      'with nested metadata',
+      /its metadata has a value/,
+      skill('a', 'x\n', 'metadata: { openclaw: { requires: { bins: [x] } } }\n'),
+    ],
+    ['with text behind the closing hyphens', /another line of hyphens/, '---\nname: a\ndescription: x\n---x\nx\n---\n'],
+  ])('%s', async (_why, says, text) => {
+    const row = (await packagesOf({ 'a/SKILL.md': text })).get('a/SKILL.md')
+    expect(row).toMatchObject({ mcpRefusal: expect.stringMatching(says), archive: {} })
+  })
+})
+
+test('a skill that clients refuse says so, unless another warning does', async () => {
   const { rows } = await indexFiles({
     'a/SKILL.md': skill('a', 'x\n', 'metadata:\n  version: 1.0\n'),
     'b/SKILL.md': skill('another'),
     'c/SKILL.md': skill('c'),
+    'd/SKILL.md': '---\nname: d\n---\nx\n',
+    'e/SKILL.md': skill('true'),
   })
   const codesOf = (path: string) =>
     rows('skills')
       .get(path)
       ?.warnings.map(({ code }) => code)
-  expect(codesOf('a/SKILL.md')).toEqual(['skill.not_installable'])
+  expect(codesOf('a/SKILL.md')).toEqual(['skill.not_in_mcp'])
   expect(codesOf('b/SKILL.md')).toEqual(['name.directory_mismatch'])
   expect(codesOf('c/SKILL.md')).toEqual([])
+  expect(codesOf('d/SKILL.md')).toEqual(['description.missing'])
+  expect(codesOf('e/SKILL.md')).toEqual(['name.directory_mismatch', 'skill.not_installable'])
+})
+
+test('a copy names the skill that is installed for both, if that can be', async () => {
+  const NOTICE = 'x'.repeat(300_000)
+  const packages = await packagesOf({
+    'a/x/SKILL.md': skill('x'),
+    '.agents/x/SKILL.md': skill('x'),
+    'b/LICENSE': MIT,
+    'b/NOTICE': NOTICE,
+    'b/y/SKILL.md': skill('y'),
+    '.agents/y/SKILL.md': skill('y'),
+  })
+  expect(packages.get('.agents/x/SKILL.md')).toMatchObject({ copyOf: 'a/x/SKILL.md' })
+  expect(packages.get('a/x/SKILL.md')).not.toHaveProperty('copyOf')
+  expect(packages.get('b/y/SKILL.md')).toHaveProperty('refusal')
+  expect(packages.get('.agents/y/SKILL.md')).not.toHaveProperty('copyOf')
 })
 
 describe('digests', () => {

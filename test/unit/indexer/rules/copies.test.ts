@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { RepoPath } from '#core/repo-path.ts'
-import { comparePlaces } from '#indexer/rules/copies.ts'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
 
@@ -54,16 +52,4 @@ describe('a skill is no copy', () => {
   ])('%s', (_name, files) => {
     expect(copiesIn(files)).toEqual({})
   })
-})
-
-test('the place of an author comes before tests and documentation, hidden folders, and deeper ones', () => {
-  const places = [
-    'SKILL.md',
-    'skills/x/SKILL.md',
-    'plugins/office/skills/x/SKILL.md',
-    '.claude/skills/x/SKILL.md',
-    'docs/de/skills/x/SKILL.md',
-    '.github/tests/x/SKILL.md',
-  ] as RepoPath[]
-  expect(places.toReversed().sort(comparePlaces)).toEqual(places)
 })
