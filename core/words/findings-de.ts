@@ -143,7 +143,7 @@ export const REASONS: typeof EN_REASONS = {
   fences: '`npx skills` braucht ein Frontmatter, das mit einer Zeile `---` beginnt und endet',
   otherFence: 'sein Frontmatter hat eine weitere Zeile aus Bindestrichen, an der es für manche Programme endet',
   noYaml: '`npx skills` braucht ein Frontmatter, das eine YAML-Zuordnung ist',
-  yamlTooLarge: 'sein Frontmatter hat mehr als {limit} Bytes',
+  yamlTooLarge: 'sein Frontmatter ist länger als {limit} Bytes',
   nameNoText: '`npx skills` braucht einen Namen, der ein Text ist; setzen Sie Zahlen und Wörter wie true in Anführungszeichen',
   descriptionNoText:
     '`npx skills` braucht eine Beschreibung, die ein Text ist; setzen Sie Zahlen und Wörter wie true in Anführungszeichen',

@@ -145,7 +145,7 @@ export const REASONS = {
   fences: '`npx skills` needs front matter that begins and ends with a line `---`',
   otherFence: 'its front matter has another line of hyphens, where some clients end it',
   noYaml: '`npx skills` needs front matter that is a YAML mapping',
-  yamlTooLarge: 'its front matter has more than {limit} bytes',
+  yamlTooLarge: 'its front matter is longer than {limit} bytes',
   nameNoText: '`npx skills` needs a name that is a text; quote numbers and words like true',
   descriptionNoText: '`npx skills` needs a description that is a text; quote numbers and words like true',
   noJson: 'its front matter has a number that JSON lacks',
