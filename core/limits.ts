@@ -145,7 +145,7 @@ export const SUMMARY_CHARACTERS = 240
 export const LICENSE_NAME_CHARACTERS = 120
 
 // Skills as clients install them
-export const PACKAGE_FILES = 512
+export const PACKAGE_FILES = 1_000
 export const PACKAGE_BYTES = 8 * 1024 * 1024
 /** Files of a repository that are kept for this alone, since no reader is given them: fonts, pictures, archives. */
 export const PACKAGED_BINARY_BYTES = 64 * 1024 * 1024

@@ -99,6 +99,7 @@ function planPackage(
   if (sizeOf(found.files) > PACKAGE_BYTES) return why('filesTooLarge', { limit: PACKAGE_BYTES })
   const taken = new Set([...found.files, ...found.links].map(file => packageName(directory, file.path)))
   const notices = noticesOf(planned, plan, files).filter(file => !taken.has(baseNameOf(file.path)))
+  if (taken.size + notices.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
   if (notices.length > NOTICES || sizeOf(notices) > NOTICE_BYTES)
     return why('noticesTooLarge', { limit: NOTICES, byteLimit: NOTICE_BYTES })
   return { planned, ...found, notices }

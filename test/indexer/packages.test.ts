@@ -188,8 +188,18 @@ describe('a skill cannot be installed', () => {
     ],
     [
       'with too many files',
-      /holds more than 512 files/,
-      { 'a/SKILL.md': skill('a'), ...Object.fromEntries(Array.from({ length: 512 }, (_, n) => [`a/${n}.txt`, 'x'])) },
+      /holds more than 1000 files/,
+      { 'a/SKILL.md': skill('a'), ...Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`a/${n}.txt`, 'x'])) },
+    ],
+    [
+      'with too many files together with its license',
+      /holds more than 1000 files/,
+      { 'a/SKILL.md': skill('a'), ...Object.fromEntries(Array.from({ length: 999 }, (_, n) => [`a/${n}.txt`, 'x'])) },
+    ],
+    [
+      'with a name that is a path of Windows',
+      /an archive cannot hold the name C:x.md/,
+      { 'a/SKILL.md': skill('a'), 'a/C:x.md': 'x' },
     ],
     [
       'with a name that archives cannot hold',
