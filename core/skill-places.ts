@@ -11,19 +11,37 @@ export function comparePlaces(left: RepoPath, right: RepoPath): number {
   return at < 0 ? compareBytes(left, right) : (leftRank[at] ?? 0) - (rightRank[at] ?? 0)
 }
 
-function rankOf(path: RepoPath): number[] {
-  const folders = path.split('/').slice(0, -1)
-  return [
-    folders.some(name => ASIDE.has(name.toLowerCase())) ? 1 : 0,
-    folders.some(name => name.startsWith('.')) ? 1 : 0,
-    folders.length,
-    path.length,
-  ]
+/** Whether a path lies in a folder whose files are there to be tested with. */
+export function isTestPlace(path: string): boolean {
+  return foldersOf(path).some(name => TESTS.has(name))
 }
 
-/** Names of folders whose skills are there to be tested or shown. */
-const ASIDE: ReadonlySet<string> = new Set(
-  'test tests __tests__ testdata fixture fixtures __fixtures__ eval evals example examples sample samples docs documentation archive archived deprecated backup backups'.split(
-    ' ',
-  ),
+/** Whether a skill lies in a folder for tests, examples or documentation. */
+export function isShownPlace(path: string): boolean {
+  return foldersOf(path).some(name => TESTS.has(name) || SHOWN.has(name))
+}
+
+function foldersOf(path: string): string[] {
+  return path.toLowerCase().split('/').slice(0, -1)
+}
+
+function rankOf(path: RepoPath): number[] {
+  const folders = foldersOf(path)
+  return [isShownPlace(path) ? 1 : 0, folders.some(name => name.startsWith('.')) ? 1 : 0, folders.length, path.length]
+}
+
+const TESTS: ReadonlySet<string> = new Set([
+  'test',
+  'tests',
+  '__tests__',
+  'testdata',
+  'fixture',
+  'fixtures',
+  '__fixtures__',
+  'eval',
+  'evals',
+])
+/** Further folders whose skills are there to be shown. */
+const SHOWN: ReadonlySet<string> = new Set(
+  'example examples sample samples docs documentation archive archived deprecated backup backups'.split(' '),
 )
