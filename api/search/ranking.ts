@@ -40,6 +40,8 @@ const ASIDE_SKILL_FACTOR = 0.5 * FULL
 // COVERAGE_FLOOR of the best coverage. The second keeps a long text that contains every word somewhere.
 const SCORE_FLOOR = Math.floor(0.15 * FULL)
 const COVERAGE_FLOOR = Math.floor(0.75 * FULL)
+/** A list of so few items, copies counted once, is read to its end. Nothing is left out of it, unless an identifier was asked for. */
+const SHORT_LIST = 10
 
 /**
  * Scores every item. An item matches with any of the terms; rare terms, and terms with much impact on the item, count most. A title that
@@ -62,10 +64,11 @@ export function rankItems(buffers: RankingBuffers, terms: readonly MatchedTerm[]
   for (const term of weighed) {
     for (const { match, weight } of term.matches) addPostings(evidence, match, gainsOf(term, weight, total, shortFieldsTotal))
   }
-  return finishScores(evidence, head)
+  const isSentence = new Set(terms.filter(({ weight }) => weight === FULL).map(({ group }) => group)).size > 1
+  return finishScores(evidence, head, isSentence)
 }
 
-type RankedHead = Pick<SearchHead, 'kinds' | 'asides' | 'titleLengths'>
+type RankedHead = Pick<SearchHead, 'kinds' | 'asides' | 'copies' | 'titleLengths'>
 
 /** The coverage of an item that contains the whole query. */
 const FULL_COVERAGE = 255
@@ -128,10 +131,11 @@ function addShortFields(packed: number, gains: Gains, isTitle: boolean): number 
 }
 
 /** Drops the items that match too little, adds the bonuses of short fields and skills, and puts documents of tests behind skills. */
-function finishScores(evidence: ItemArrays, head: RankedHead): Ranking {
+function finishScores(evidence: ItemArrays, head: RankedHead, isSentence: boolean): Ranking {
   const { scores, shortFields, coverage, matched } = evidence
   const { count, maxScore, maxCoverage } = collectMatches(evidence, head)
-  const scoreFloor = floorOf(maxScore, SCORE_FLOOR)
+  const isShort = isSentence && count - countCopies(evidence, head) <= SHORT_LIST
+  const scoreFloor = isShort ? 0 : floorOf(maxScore, SCORE_FLOOR)
   const coverageFloor = floorOf(maxCoverage, COVERAGE_FLOOR)
   let kept = 0
   for (let index = 0; index < count; index++) {
@@ -143,6 +147,13 @@ function finishScores(evidence: ItemArrays, head: RankedHead): Ranking {
   const ranking = { scores, matched: matched.subarray(0, kept), scratch: shortFields }
   putTestsBehindSkills(ranking, head)
   return ranking
+}
+
+/** Copies of skills that match. */
+function countCopies({ scores }: ItemArrays, { copies }: RankedHead): number {
+  let count = 0
+  for (const copy of copies.keys()) if ((scores[copy] ?? 0) > 0) count++
+  return count
 }
 
 /** Scales the scores of documents in folders for tests, in their order, below that of each skill that matches: they often quote whole questions. */
@@ -168,7 +179,10 @@ function collectMatches(
   { asides }: RankedHead,
 ): { count: number; maxScore: number; maxCoverage: number } {
   let count = 0
-  const [others, aside] = [{ maxScore: 0, maxCoverage: 0 }, { maxScore: 0, maxCoverage: 0 }]
+  const [others, aside] = [
+    { maxScore: 0, maxCoverage: 0 },
+    { maxScore: 0, maxCoverage: 0 },
+  ]
   for (let item = 0; item < scores.length; item++) {
     const score = scores[item] ?? 0
     if (score === 0) continue

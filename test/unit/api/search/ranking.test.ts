@@ -27,13 +27,18 @@ function headOf(
   const kindOf = (item: number) => (skills.includes(item) ? 'skill' : files.includes(item) ? 'file' : 'document')
   const kinds = Uint8Array.from({ length: items }, (_, item) => ITEM_KIND[kindOf(item)])
   const aside = Uint8Array.from({ length: items }, (_, item) => (asides.includes(item) ? 1 : 0))
-  return { kinds, asides: aside, titleLengths: Uint8Array.from({ length: items }, (_, item) => titles[item] ?? 2) }
+  return {
+    kinds,
+    asides: aside,
+    copies: new Map<number, number>(),
+    titleLengths: Uint8Array.from({ length: items }, (_, item) => titles[item] ?? 2),
+  }
 }
 
 /** A million skills whose titles have so many terms. */
 function millionOf(titleLength: number): ReturnType<typeof headOf> {
   const [kinds, asides] = [new Uint8Array(1_000_000), new Uint8Array(1_000_000)]
-  return { kinds, asides, titleLengths: new Uint8Array(1_000_000).fill(titleLength) }
+  return { kinds, asides, copies: new Map(), titleLengths: new Uint8Array(1_000_000).fill(titleLength) }
 }
 
 function rank(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): Ranking {
