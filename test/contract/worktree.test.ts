@@ -42,27 +42,6 @@ test('a git work tree holds what a commit of everything would: as it lies there,
   })
 })
 
-test('copies of a skill have the ids that git gives their files, so that they are known as copies', async () => {
-  const skill = { 'SKILL.md': '---\nname: a\n---\n', 'x.md': 'text', 'y.md': 'one' }
-  const at = (folder: string, files: Record<string, string>) =>
-    Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]))
-  await write({ ...at('a', skill), ...at('.b/a', { ...skill, 'y.md': 'two' }), 'z.md': 'text' })
-  const worktree = await openWorktree(root, LIMITS)
-  opened.push(worktree)
-  const entries = await collect(worktree.entries())
-  const oidOf = new Map(entries.map(({ path, oid }) => [path, oid]))
-  expect(oidOf.get('a/SKILL.md')).toBe(oidOf.get('.b/a/SKILL.md'))
-  expect(oidOf.get('a/x.md')).toBe(oidOf.get('.b/a/x.md'))
-  expect(oidOf.get('a/y.md')).not.toBe(oidOf.get('.b/a/y.md'))
-  expect(oidOf.get('a/x.md')).toBe(
-    execFileSync('git', ['hash-object', join(root, 'a/x.md')])
-      .toString()
-      .trim(),
-  )
-  const blobs = await collect(worktree.read([oidOf.get('a/x.md') ?? ''], 100))
-  expect(Buffer.from(blobs[0]?.bytes ?? []).toString()).toBe('text')
-})
-
 test('files that are taken out of the index but still lie there count, as they would be added again', async () => {
   await write({ 'a.md': 'a' })
   git('init', '-q')
