@@ -2,9 +2,10 @@
 export const ADVICE: Readonly<Record<string, string>> = {
   'body.empty': 'write the instructions for the agent below the front matter',
   'body.long': 'move details into other files of the skill, and link to them',
-  'compatibility.too_long': 'shorten it',
-  'description.missing': 'add a description to the front matter: what the skill does and when to use it',
-  'description.too_long': 'shorten it: every list cuts off the rest',
+  'compatibility.too_long': 'shorten it: clients of the skills extension of MCP refuse a longer one',
+  'description.missing':
+    'add a description to the front matter: what the skill does and when to use it; `npx skills` refuses a skill without one',
+  'description.too_long': 'shorten it: every list cuts off the rest, and clients of the skills extension of MCP refuse it',
   'encoding.bom': 'save the file as UTF-8 without a byte order mark',
   'file.unreadable': 'make the file readable; if another program was writing to it, check again',
   'folder.empty': 'add files, or check whether .gitignore excludes them',
@@ -39,11 +40,12 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'manifest.no_front_matter': 'if it is a manifest, begin it with front matter',
   'manifest.unknown_field': 'check the spelling: the field has no effect',
   'manifest.unreadable': 'correct the manifest: until then nothing in its folder is served',
-  'name.directory_mismatch': 'give the folder and the skill the same name',
-  'name.duplicate': 'give every skill a different name',
-  'name.invalid': 'use lower-case letters, digits and single hyphens',
-  'name.missing': 'add a name: that of the folder',
-  'name.too_long': 'shorten it',
+  'name.directory_mismatch':
+    'give the folder and the skill the same name: clients of the skills extension of MCP refuse it otherwise',
+  'name.duplicate': 'give every skill a different name, or make them the same: `npx skills` takes one of a name',
+  'name.invalid': 'use lower-case letters, digits and single hyphens: clients of the skills extension of MCP refuse other names',
+  'name.missing': 'add a name, that of the folder: `npx skills` refuses a skill without one',
+  'name.too_long': 'shorten it: clients of the skills extension of MCP refuse a longer one',
   'reference.broken': 'correct the link, or add the file',
   'oversized.truncated': 'move files that the skill does not need out of its folder',
   'reference.outside': 'link to a file inside the folder',
@@ -51,6 +53,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'references.truncated': 'link to fewer files, or to those that matter most',
   'rules.missing': 'shorten the rules of the manifests above',
   'skill.file_name': 'if it is a skill, rename it to SKILL.md',
+  'skill.not_in_mcp': '`npx skills` installs it, and agents that read it here receive it all the same',
   'skill.not_installable': 'agents that read it here receive it all the same',
   'skill.nested': 'if this is not intended, move one of the two skills',
   'skill.unreadable': 'save the file as UTF-8 text of at most 1 MiB',
@@ -62,3 +65,14 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'tree.limit': 'use shorter and flatter paths',
   'tree.submodule': 'nothing, unless agents need its files',
 }
+
+/** Codes of the warnings of a skill that no client can install. */
+export const NOT_INSTALLABLE: ReadonlySet<string> = new Set([
+  'skill.not_installable',
+  'name.missing',
+  'description.missing',
+  'front_matter.missing',
+  'front_matter.unterminated',
+  'front_matter.invalid',
+  'front_matter.repaired',
+])

@@ -17,6 +17,8 @@ export const BROWSE_LIMIT = { min: 1, max: 200, default: 50 } as const
 export const FIND_LIMIT = { min: 1, max: 25, default: 10 } as const
 export const FIND_QUERY_CHARACTERS = 500
 export const FIND_FOLDED_FILES = 5
+/** Copies of a skill that a result names. */
+export const FIND_COPIES = 5
 export const FILE_LIMIT_CHARACTERS = { min: 1, max: 100_000, default: 40_000 } as const
 export const SKILL_PAGE_BYTES = 16 * 1024
 /** A page ends at the last line break within this last share of its bytes, if there is one: within 1 KiB. */
@@ -148,7 +150,7 @@ export const SUMMARY_CHARACTERS = 240
 export const LICENSE_NAME_CHARACTERS = 120
 
 // Skills as clients install them
-export const PACKAGE_FILES = 512
+export const PACKAGE_FILES = 1_000
 export const PACKAGE_BYTES = 8 * 1024 * 1024
 /** Files of a repository that are kept for this alone, since no reader is given them: fonts, pictures, archives. */
 export const PACKAGED_BINARY_BYTES = 64 * 1024 * 1024

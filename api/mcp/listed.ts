@@ -49,7 +49,9 @@ export function foundLine(item: FoundItem): string {
   const [file] = item.files
   const others = item.files.length + item.moreFiles - 1
   const also = file === undefined ? '' : `\n  also in its file ${file.path}${others === 0 ? '' : ` and ${others} more`}`
-  return listedLine(`- skill ${quoted(item.name)} (${item.path})${license}`, item.description, also)
+  const copies = (item.copies?.length ?? 0) + (item.moreCopies ?? 0)
+  const same = copies === 0 ? '' : `, ${count(copies, 'identical copy', 'identical copies')} elsewhere`
+  return listedLine(`- skill ${quoted(item.name)} (${item.path}${same})${license}`, item.description, also)
 }
 
 /** What this service remarks on files, one line for all with the same remark; the gravest first. */

@@ -50,7 +50,7 @@ export interface SkillSourceOptions {
 }
 
 /**
- * The skills of an address for clients of the skills extension (SEP-2640): those that can be installed, each with all of its files and their
+ * The skills of an address for clients of the skills extension (SEP-2640): those that such clients take, each with all of its files and their
  * digests. Rules and includes from outside its folder are no part of a skill here; the tool `load_skill` delivers them.
  */
 export function createSkillSource(deps: Deps, { address, viewer, toProtocolError }: SkillSourceOptions): PagedSkillSource {
@@ -105,7 +105,7 @@ async function listResources(
 ): Promise<ListResourcesResult> {
   const binding = bindingOf(mount, 'resources/list')
   const from = cursor === undefined ? '' : readCursor(cursorKeys, binding, cursor, Position)
-  const packages = await listPackages(mount.snapshot, mount.address.path, { from, limit: LISTED_SKILLS + 1 })
+  const packages = await listPackages(mount.snapshot, mount.address.path, { wanted: isForMcp, from, limit: LISTED_SKILLS + 1 })
   const resources = packages.slice(0, LISTED_SKILLS).map(one => {
     const { name, description } = one.frontMatter
     return { uri: uriOf(base, one.path), name, description, mimeType: mimeTypeOf(SKILL_FILE) }
@@ -127,7 +127,7 @@ async function listPage(
   const { snapshot, address } = mount
   const binding = bindingOf(mount, 'skills/list')
   const from = cursor === undefined ? '' : readCursor(cursorKeys, binding, cursor, Position)
-  const packages = await listPackages(snapshot, address.path, { from, limit: PAGE_SKILLS + 1 })
+  const packages = await listPackages(snapshot, address.path, { wanted: isForMcp, from, limit: PAGE_SKILLS + 1 })
   const skills: Skill[] = []
   let files = 0
   for (const one of packages.slice(0, PAGE_SKILLS)) {
@@ -171,9 +171,13 @@ async function listDirectory({ snapshot }: ReadyMount, one: SkillPackage, folder
   return { resources: resources.sort((left, right) => (left.uri < right.uri ? -1 : 1)) }
 }
 
+/** Clients refuse the others. */
+const isForMcp = (one: SkillPackage) => one.isForMcp
+
 /** The package of a folder that lies in the mount. */
 async function packageIn({ snapshot, address }: ReadyMount, directory: RepoPath): Promise<SkillPackage | null> {
-  return isInside(address.path, directory) ? await findPackage(snapshot, directory) : null
+  const found = isInside(address.path, directory) ? await findPackage(snapshot, directory) : null
+  return found?.isForMcp ? found : null
 }
 
 function uriOf(base: string, path: RepoPath): string {

@@ -1,15 +1,17 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import type { Mount, Overview, Repository } from '#core/contract/mount.ts'
-import type { Diagnostic, DocumentListing } from '#core/contract/shared.ts'
+import type { Diagnostic, DocumentListing, SkillListing } from '#core/contract/shared.ts'
 import { OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { countsInMount, pageKey } from '#core/snapshot/format.ts'
+import type { RepoPath } from '#core/repo-path.ts'
+import { countsInMount, pageKey, type SkillRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import { isVerified } from '../operator/operator-content.ts'
 import { diagnosticsOf } from './folder.ts'
 import { imageDiagnostics, imageOf } from './image.ts'
 import type { OpenMount, ReadyMount } from './open-mount.ts'
+import { warningsInMount } from './warnings.ts'
 
 /**
  * The answer of `GET /api/v1/mounts/<address>`. It is requested most, so the answer of a snapshot is memoized by all its other facts, and
@@ -102,7 +104,11 @@ export async function listContent(mount: ReadyMount): Promise<Pick<Overview, 'sk
     snapshot.range('skills', { prefix: `${address.path}/`, limit: OVERVIEW_SKILLS }),
     listDocuments(mount),
   ])
-  return { skills: skills.map(([, skill]) => skill), documents }
+  return { skills: skills.map(([, row]) => listingIn(address.path, row)), documents }
+}
+
+function listingIn(mounted: RepoPath, { copyOf: _, ...skill }: SkillRow): SkillListing {
+  return { ...skill, warnings: warningsInMount(mounted, skill.warnings) }
 }
 
 /** The first documents of a mounted folder. Inside a skill its Markdown files are documents, too. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { DESCRIPTION_CHARACTERS, SKILL_NAME_CHARACTERS } from '#core/limits.ts'
-import type { RepoPath } from '#core/repo-path.ts'
+import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
+import { comparePlaces } from '#core/skill-places.ts'
 import type { SkillPackage } from './packages.ts'
 
 /** A skill under the name by which an index knows it. */
@@ -21,22 +22,40 @@ export interface OlderIndex {
 }
 
 /**
- * Gives each skill a name of its own: that of its front matter, or where several have it, one made of its folder.
- * Names consist of `[a-z0-9-]`, at most 64 characters, without two hyphens in a row.
+ * Gives each skill a name of its own: the one that its author declares, in the letters that clients accept. Of several skills with one name, the
+ * one in the place where authors edit skills has it, as when a client installs from git; the others have one made of their folders. Of copies,
+ * the first one stands for all. Names consist of `[a-z0-9-]`, at most 64 characters, without two hyphens in a row.
  */
 export function nameUniquely(packages: readonly SkillPackage[]): NamedPackage[] {
-  const byName = Map.groupBy(packages, one => one.frontMatter.name)
-  const isAlone = ({ frontMatter: { name } }: SkillPackage) => byName.get(name)?.length === 1
-  const taken = new Set(packages.filter(isAlone).map(one => one.frontMatter.name))
-  return packages.map(one => {
-    if (isAlone(one)) return { name: one.frontMatter.name, package: one }
-    const readable = nameOfFolder(one.directory)
-    const isUsable = readable !== '' && readable.length <= SKILL_NAME_CHARACTERS && !taken.has(readable)
-    // A folder may be the root, or have no letter that a name may have.
-    const name = isUsable ? readable : withHash(readable || one.frontMatter.name, one.directory)
-    taken.add(name)
-    return { name, package: one }
+  const originals = withoutCopies(packages)
+  const declared = new Map(originals.map(one => [one, cutName(plainName(one.frontMatter.name))]))
+  const holders = new Map<string, SkillPackage>()
+  for (const one of originals.toSorted((left, right) => comparePlaces(left.path, right.path))) {
+    const name = declared.get(one) ?? ''
+    if (name !== '' && !holders.has(name)) holders.set(name, one)
+  }
+  const taken = new Set(holders.keys())
+  return originals.map(one => {
+    const name = declared.get(one) ?? ''
+    if (holders.get(name) === one) return { name, package: one }
+    const ofFolder = nameOfFolder(one, name, taken)
+    taken.add(ofFolder)
+    return { name: ofFolder, package: one }
   })
+}
+
+function withoutCopies(packages: readonly SkillPackage[]): SkillPackage[] {
+  // The skill that others are copies of may lie outside of the mount.
+  const groups = Map.groupBy(packages, one => one.copyOf ?? one.path)
+  return [...groups.values()].flatMap(([first]) => first ?? [])
+}
+
+function nameOfFolder({ directory }: SkillPackage, declared: string, taken: ReadonlySet<string>): string {
+  // Without a declared name that can be written, the folder alone is shorter.
+  const readable = plainName(declared === '' && directory !== '' ? baseNameOf(directory) : directory)
+  const isUsable = readable !== '' && readable.length <= SKILL_NAME_CHARACTERS && !taken.has(readable)
+  // A folder may be the root, or have no letter that a name may have.
+  return isUsable ? readable : withHash(readable || declared || 'skill', directory)
 }
 
 /** @param urlOf the archive of a skill */
@@ -76,11 +95,16 @@ function isPlainName(name: string): boolean {
   return !name.includes('..') && !/[#?%\\]/.test(name)
 }
 
-function nameOfFolder(directory: RepoPath): string {
-  return directory
+/** The text in letters that names of skills have; empty when it has none of them. */
+function plainName(text: string): string {
+  return text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
+}
+
+function cutName(name: string): string {
+  return name.slice(0, SKILL_NAME_CHARACTERS).replace(/-$/, '')
 }
 
 const HASH_DIGITS = 6

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
-import type { FileRow, Location, PackageRow } from '#core/snapshot/format.ts'
+import type { FileRow, Location } from '#core/snapshot/format.ts'
+import type { PackageRow } from '#core/snapshot/package-row.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
 type Json = z.infer<ReturnType<typeof z.json>>
@@ -17,6 +18,10 @@ export interface SkillPackage {
   excluded: number
   links: readonly { path: RepoPath; target: RepoPath }[]
   notices: readonly RepoPath[]
+  /** `SKILL.md` path of the skill that it is a byte-identical copy of. */
+  copyOf: RepoPath | null
+  /** Clients of the skills extension of MCP take it. */
+  isForMcp: boolean
 }
 
 /** A file of a package. */
@@ -30,18 +35,31 @@ export interface PackagedFile {
   record: Location
 }
 
-/** The packages of a folder, in byte order of their paths. @param from path of the first one */
+/** Which packages of a folder are wanted, and from which path on. */
+export interface PackageQuery {
+  wanted?: (one: SkillPackage) => boolean
+  from?: string
+  limit?: number
+}
+
+/** The packages of a folder, in byte order of their paths. Without copies of skills that lie in the folder, too. */
 export async function listPackages(
   snapshot: Snapshot,
   folder: RepoPath,
-  { from = '', limit = Number.POSITIVE_INFINITY }: { from?: string; limit?: number } = {},
+  { wanted = () => true, from = '', limit = Number.POSITIVE_INFINITY }: PackageQuery = {},
 ): Promise<SkillPackage[]> {
+  const isListed = (one: SkillPackage) => !(one.copyOf !== null && isInside(folder, one.copyOf)) && wanted(one)
   const prefix = folder === '' ? '' : `${folder}/`
   const found: SkillPackage[] = []
   for (let next: string | undefined = from; next !== undefined && found.length < limit; ) {
     const rows: (readonly [string, PackageRow])[] = await snapshot.range('packages', { prefix, from: next, limit: ROWS + 1 })
     next = rows[ROWS]?.[0]
-    found.push(...rows.slice(0, ROWS).flatMap(([path, row]) => packageOf(path as RepoPath, row) ?? []))
+    found.push(
+      ...rows
+        .slice(0, ROWS)
+        .flatMap(([path, row]) => packageOf(path as RepoPath, row) ?? [])
+        .filter(isListed),
+    )
   }
   return found.slice(0, limit)
 }
@@ -91,7 +109,7 @@ export async function packageAround(snapshot: Snapshot, mounted: RepoPath, path:
 
 function packageOf(path: RepoPath, row: PackageRow): SkillPackage | null {
   if ('refusal' in row) return null
-  const { frontMatter, archive, links = [], notices = [], excluded = 0 } = row
+  const { frontMatter, archive, links = [], notices = [], excluded = 0, copyOf, mcpRefusal } = row
   return {
     path,
     directory: parentOf(path),
@@ -100,6 +118,8 @@ function packageOf(path: RepoPath, row: PackageRow): SkillPackage | null {
     excluded,
     links: links.map(link => ({ path: link.path as RepoPath, target: link.target as RepoPath })),
     notices: notices.map(notice => notice as RepoPath),
+    copyOf: copyOf === undefined ? null : (copyOf as RepoPath),
+    isForMcp: mcpRefusal === undefined,
   }
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { createSlices } from '#core/concurrency/slices.ts'
 import type { FindAnswer, FindQuery, FoundItem } from '#core/contract/find.ts'
 import { ServiceError } from '#core/errors.ts'
+import { FIND_COPIES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { isStopWord } from '#core/search/analyze.ts'
 import { NO_BYTES } from '#core/search/bytes.ts'
@@ -162,7 +163,7 @@ async function readPage(
   terms: readonly TermWithPostings[],
 ): Promise<FoundItem[]> {
   const { kinds } = section.head
-  const items = await section.items(units.flatMap(({ item, files }) => [item, ...files]))
+  const items = await section.items(units.flatMap(({ item, files, copies }) => [item, ...files, ...copies.slice(0, FIND_COPIES)]))
   const passages = { terms: passageTerms(terms, kinds.length), slices: createSlices() }
   return Promise.all(units.map(unit => readUnit(snapshot, unit, items, passages, kinds[unit.item] === ITEM_KIND.skill)))
 }
@@ -170,7 +171,7 @@ async function readPage(
 /** Reads one result: its texts for passages, and the row of a skill, or of a document that may not be served. */
 async function readUnit(
   snapshot: Snapshot,
-  { item, files, moreFiles }: FoundUnit,
+  { item, files, moreFiles, copies }: FoundUnit,
   items: ReadonlyMap<number, StoredItem>,
   passages: PassageSearch,
   isSkill: boolean,
@@ -186,7 +187,15 @@ async function readUnit(
   if (!skill) throw new ServiceError('skill.unavailable', { cause: new Error(`the row of ${path} is missing`) })
   const { directory, name, description, translations, license, describedOnly } = skill
   const identity = { path, directory, name, description, translations, license }
-  return { kind: 'skill', ...identity, ...(describedOnly && { describedOnly }), files: listings, moreFiles }
+  const isDescribed = describedOnly && { describedOnly }
+  return { kind: 'skill', ...identity, ...isDescribed, files: listings, moreFiles, ...copiesOf(copies, items) }
+}
+
+function copiesOf(copies: readonly number[], items: ReadonlyMap<number, StoredItem>) {
+  if (copies.length === 0) return {}
+  const named = copies.slice(0, FIND_COPIES)
+  const moreCopies = copies.length - named.length
+  return { copies: named.map(copy => requireItem(items, copy).path), ...(moreCopies > 0 && { moreCopies }) }
 }
 
 function requireItem(items: ReadonlyMap<number, StoredItem>, number: number): StoredItem {

@@ -10,6 +10,7 @@ import { countCharacters, decodeText, utf8Length } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import type { Deps } from '../deps.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
+import { warningsInMount } from '../mount/warnings.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { readCursor, sealCursor } from './cursor.ts'
 
@@ -101,8 +102,9 @@ async function readPiece(snapshot: Snapshot, piece: StoredPiece): Promise<string
   return text
 }
 
-function skillMetadata({ host, repository, commit }: ReadyMount, path: RepoPath, row: ContextRow, full: boolean) {
-  const { directory, name, description, frontMatter, warnings, translations, license } = row
+function skillMetadata({ host, repository, commit, address }: ReadyMount, path: RepoPath, row: ContextRow, full: boolean) {
+  const { directory, name, description, frontMatter, translations, license } = row
+  const warnings = warningsInMount(address.path, row.warnings)
   const serving = { license, full, sourceUrl: host.urls.raw(repository, commit, path) }
   return { path, directory, name, description, frontMatter, warnings, translations, serving }
 }
@@ -134,7 +136,7 @@ function firstPageFields(
   if (!first) return { warnings: [], files: [], references: [], ...(hasOversized && { oversized: [] }) }
   const outside = full.references.filter(path => !isReadable(path)).map(outsideWarning)
   return {
-    warnings: [...row.warnings, ...outside].slice(0, WARNINGS_PER_SKILL),
+    warnings: [...warningsInMount(address.path, row.warnings), ...outside].slice(0, WARNINGS_PER_SKILL),
     files: full.files,
     fileDetails: full.fileDetails.map(({ path, sizeBytes, sha256 }) => ({ path, size: sizeBytes, sha256 })),
     ...(full.sha256 === undefined ? {} : { sha256: full.sha256 }),

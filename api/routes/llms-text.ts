@@ -16,7 +16,7 @@ export function serviceText(baseUrl: string): string {
     '',
     `- ${baseUrl}/mcp/<address>: an MCP server for one address. ${baseUrl}/mcp: one whose tools take the address.`,
     `- ${baseUrl}/<address>/llms.txt: what is at an address.`,
-    `- ${baseUrl}/<address>/.well-known/agent-skills/index.json: its skills, to be installed: \`npx skills add ${baseUrl}/<address>\`.`,
+    `- ${baseUrl}/<address>/.well-known/agent-skills/index.json: its skills, to be installed: \`${installCommand(`${baseUrl}/<address>`)}\`.`,
     '',
     '## Optional',
     '',
@@ -24,15 +24,19 @@ export function serviceText(baseUrl: string): string {
   )
 }
 
-/** What is at an address, in the form of llms.txt. Texts of the repository stand in list entries and in the quotation, each on one line. */
-export function addressText({ address, commit, index }: Mount, baseUrl: string): string {
+/**
+ * What is at an address, in the form of llms.txt. Texts of the repository stand in list entries and in the quotation, each on one line.
+ *
+ * @param isInstallable whether clients can install a skill of the address
+ */
+export function addressText({ address, commit, index }: Mount, baseUrl: string, isInstallable: boolean): string {
   const heading = [`# ${address.slice(1)}`, '']
   const agents = [
     '',
     '## For agents',
     '',
     `- MCP server: ${baseUrl}/mcp${address}`,
-    `- Skills, to be installed: \`npx skills add ${baseUrl}${address}\``,
+    ...(isInstallable ? [`- Skills, to be installed: \`${installCommand(`${baseUrl}${address}`)}\``] : []),
     `- REST: ${baseUrl}/api/v1/browse${address} lists folders, \`/find${address}?query=\` searches, \`/skills${address}?path=\` reads a skill with its rules.`,
   ]
   if (index.status !== 'ready') {
@@ -55,6 +59,11 @@ export function addressText({ address, commit, index }: Mount, baseUrl: string):
     ...documents.map(({ title, path, summary }) => `- [${inline(title)}](${pathOf('files', path)}): ${inline(summary)}`),
     ...moreThan(documents.length, counts.documents, 'document'),
   )
+}
+
+/** For an agent, which answers no question whether npx may fetch the program. */
+function installCommand(url: string): string {
+  return `npx --yes skills add ${url}`
 }
 
 function moreThan(listed: number, all: number, what: string): string[] {

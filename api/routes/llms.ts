@@ -2,6 +2,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { allowAnyOrigin } from '../http/any-origin.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
+import { answerFromMount } from '../mount/answer-from-mount.ts'
+import type { OpenMount } from '../mount/open-mount.ts'
+import { listPackages } from '../packages/packages.ts'
 import type { AddressHandlers } from './address-endpoints.ts'
 import { addressText, serviceText } from './llms-text.ts'
 import { subjectParsers } from './subject-parsers.ts'
@@ -27,12 +30,21 @@ export function registerLlms(
         `${prefix}${declareBelow(instance, NAME)}`,
         { schema: { hide: true } },
         async ({ rawAddress, viewer }, reply) => {
-          const mount = await mounts({ subject: address(rawAddress ?? ''), query: {}, body: null, viewer })
-          return send(reply, addressText(mount, baseUrl), mount.index.status === 'ready' ? 'public, max-age=60' : 'no-store')
+          const subject = address(rawAddress ?? '')
+          const mount = await mounts({ subject, query: {}, body: null, viewer })
+          // Clients that install skills send no token.
+          const isOpen = mount.index.status === 'ready' && mount.repository.visibility === 'public'
+          const isInstallable = isOpen && (await answerFromMount(deps, { viewer, subject }, hasPackages))
+          const cacheControl = mount.index.status === 'ready' ? 'public, max-age=60' : 'no-store'
+          return send(reply, addressText(mount, baseUrl, isInstallable), cacheControl)
         },
       )
     }
   })
+}
+
+async function hasPackages(mount: OpenMount): Promise<boolean> {
+  return mount.status === 'ready' && (await listPackages(mount.snapshot, mount.address.path, { limit: 1 })).length > 0
 }
 
 function send(reply: FastifyReply, text: string, cacheControl: string): FastifyReply {

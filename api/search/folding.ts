@@ -14,6 +14,8 @@ export interface FoundUnit {
   files: number[]
   /** How many further files match. */
   moreFiles: number
+  /** Item numbers of its copies in the mount, in order. */
+  copies: number[]
 }
 
 /** The page to cut, and the folder that it covers. */
@@ -45,14 +47,20 @@ export interface FoundPage {
  */
 export function foldPage(
   { scores, scratch, matched }: Ranking,
-  head: Pick<SearchHead, 'kinds' | 'owners'>,
+  head: Pick<SearchHead, 'kinds' | 'owners' | 'copies'>,
   { mounted, visible, offset, limit }: Page,
 ): FoundPage {
-  const folding: Folding = { scores, bests: scratch, unitOf: unitsIn(head, mounted), members: itemsIn(matched, visible) }
+  const copies = copySetsOf(head.copies)
+  const folding: Folding = {
+    scores,
+    bests: scratch,
+    unitOf: unitsIn(head, copies, mounted, visible),
+    members: itemsIn(matched, visible),
+  }
   const wanted = offset + limit + 1
   const ranked = rankUnits(folding, scoreOfPlace(folding.bests, collectBests(folding), wanted), wanted)
   const page = ranked.slice(offset, offset + limit)
-  const units = page.map(({ unit }) => ({ item: unit, files: [], moreFiles: 0 }))
+  const units = page.map(({ unit }) => ({ item: unit, files: [], moreFiles: 0, copies: copies.others(unit, mounted) }))
   collectFiles(folding, units)
   return { units, hasMore: ranked.length === wanted }
 }
@@ -74,13 +82,63 @@ function itemsIn(items: Uint32Array, [from, to]: Interval): Uint32Array {
   return items.subarray(placeOf(from), placeOf(to))
 }
 
-function unitsIn({ kinds, owners }: Pick<SearchHead, 'kinds' | 'owners'>, [from, to]: Interval): Folding['unitOf'] {
+/** Of copies in the searched folder one is a result; the others, with their files, are left out. */
+function unitsIn(
+  { kinds, owners }: Pick<SearchHead, 'kinds' | 'owners'>,
+  copies: CopySets,
+  mounted: Interval,
+  visible: Interval,
+): Folding['unitOf'] {
+  const unitOfSkill = (skill: number) => (isIn(visible, skill) && copies.first(skill, visible) !== skill ? -1 : skill)
   return item => {
     const kind = kinds[item]
-    if (kind === ITEM_KIND.document || kind === ITEM_KIND.skill) return item
+    if (kind === ITEM_KIND.document) return item
     const owner = owners[item] ?? -1
-    if (owner >= from && owner < to) return owner
+    if (isIn(mounted, owner)) return unitOfSkill(owner)
     return kind === ITEM_KIND.page ? item : -1
+  }
+}
+
+function isIn([from, to]: Interval, item: number): boolean {
+  return item >= from && item < to
+}
+
+const SETS = new WeakMap<SearchHead['copies'], CopySets>()
+
+/** Derived once from a head, which searches share. */
+function copySetsOf(copies: SearchHead['copies']): CopySets {
+  const known = SETS.get(copies) ?? new CopySets(copies)
+  SETS.set(copies, known)
+  return known
+}
+
+/** The skills that are copies of each other. */
+class CopySets {
+  readonly #originals: ReadonlyMap<number, number>
+  /** By the number of the original: all of them, in order. */
+  readonly #sets = new Map<number, number[]>()
+
+  constructor(copies: ReadonlyMap<number, number>) {
+    this.#originals = copies
+    for (const [copy, original] of copies) {
+      const set = this.#sets.get(original) ?? [original]
+      this.#sets.set(original, set)
+      set.push(copy)
+    }
+  }
+
+  /** The one of a skill's copies that stands for all in an interval: the original, or the first. */
+  first(skill: number, interval: Interval): number {
+    return this.#setOf(skill).find(copy => isIn(interval, copy)) ?? skill
+  }
+
+  /** The other copies of a skill in an interval. */
+  others(skill: number, interval: Interval): number[] {
+    return this.#setOf(skill).filter(copy => copy !== skill && isIn(interval, copy))
+  }
+
+  #setOf(skill: number): readonly number[] {
+    return this.#sets.get(this.#originals.get(skill) ?? skill) ?? [skill]
   }
 }
 

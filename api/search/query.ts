@@ -13,9 +13,9 @@ export interface QueryTerm {
 }
 
 /** Further words, identifiers and runs of characters are ignored. */
-export const QUERY_GROUPS = 32
+export const QUERY_GROUPS = 96
 /** Further terms are ignored. */
-export const QUERY_TERMS = 64
+export const QUERY_TERMS = 160
 
 const SYNONYM_WEIGHT = FULL / 4
 

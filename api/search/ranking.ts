@@ -9,8 +9,9 @@ import { type MatchedTerm, type TermMatch, type WeighedTerm, weighTerms } from '
  *
  * 1: the first version.
  * 2: a single character finds the most frequent pairs that begin with it.
+ * 3: more terms of long queries; whole titles in them; tests and supporting files count less; copies are one result.
  */
-export const RANKING_VERSION = 2
+export const RANKING_VERSION = 3
 
 /** The scores of all items for one query. Its arrays are those of the buffers: valid until the buffers are used again. */
 export interface Ranking {
@@ -26,12 +27,21 @@ export interface Ranking {
 const SHORT_FIELDS_BONUS = FULL
 /** Further bonus for a title that contains the whole query and nothing else. */
 const TITLE_BONUS = 0.5 * FULL
+/** Further bonus for a title of several terms that is in the query as a whole: long questions often name what they mean. */
+const WHOLE_TITLE_BONUS = 0.3 * FULL
+const WHOLE_TITLE_TERMS = 2
 /** The factor for skills. */
 const SKILL_BONUS = 1.25 * FULL
+/** The factor for supporting files: the name and the description of a skill say more of it than one of its many files. */
+const SUPPORTING_FACTOR = 0.8 * FULL
+/** The factor for skills that are there to be tested or shown. */
+const ASIDE_SKILL_FACTOR = 0.5 * FULL
 // One common word of a long question is not enough. An item must reach SCORE_FLOOR of the best score (without bonuses) or
 // COVERAGE_FLOOR of the best coverage. The second keeps a long text that contains every word somewhere.
 const SCORE_FLOOR = Math.floor(0.15 * FULL)
 const COVERAGE_FLOOR = Math.floor(0.75 * FULL)
+/** A list of so few items, copies counted once, is read to its end. Nothing is left out of it, unless an identifier was asked for. */
+const SHORT_LIST = 10
 
 /**
  * Scores every item. An item matches with any of the terms; rare terms, and terms with much impact on the item, count most. A title that
@@ -45,11 +55,7 @@ const COVERAGE_FLOOR = Math.floor(0.75 * FULL)
  *
  * @throws FormatError when bytes are no postings of the items
  */
-export function rankItems(
-  buffers: RankingBuffers,
-  terms: readonly MatchedTerm[],
-  head: Pick<SearchHead, 'kinds' | 'titleLengths'>,
-): Ranking {
+export function rankItems(buffers: RankingBuffers, terms: readonly MatchedTerm[], head: RankedHead): Ranking {
   const items = head.kinds.length
   const evidence = buffers.take(items)
   const weighed = weighTerms(terms, items)
@@ -58,8 +64,11 @@ export function rankItems(
   for (const term of weighed) {
     for (const { match, weight } of term.matches) addPostings(evidence, match, gainsOf(term, weight, total, shortFieldsTotal))
   }
-  return finishScores(evidence, head)
+  const isSentence = new Set(terms.filter(({ weight }) => weight === FULL).map(({ group }) => group)).size > 1
+  return finishScores(evidence, head, isSentence)
 }
+
+type RankedHead = Pick<SearchHead, 'kinds' | 'asides' | 'copies' | 'titleLengths'>
 
 /** The coverage of an item that contains the whole query. */
 const FULL_COVERAGE = 255
@@ -121,11 +130,12 @@ function addShortFields(packed: number, gains: Gains, isTitle: boolean): number 
   return ((shortFields << SHORT_FIELDS_SHIFT) | (title << TITLE_SHIFT) | terms) >>> 0
 }
 
-/** Drops the items that match too little, and adds the bonuses of short fields and skills. */
-function finishScores(evidence: ItemArrays, head: Pick<SearchHead, 'kinds' | 'titleLengths'>): Ranking {
+/** Drops the items that match too little, adds the bonuses of short fields and skills, and puts documents of tests behind skills. */
+function finishScores(evidence: ItemArrays, head: RankedHead, isSentence: boolean): Ranking {
   const { scores, shortFields, coverage, matched } = evidence
-  const { count, maxScore, maxCoverage } = collectMatches(evidence)
-  const scoreFloor = floorOf(maxScore, SCORE_FLOOR)
+  const { count, maxScore, maxCoverage } = collectMatches(evidence, head)
+  const isShort = isSentence && count - countCopies(evidence, head) <= SHORT_LIST
+  const scoreFloor = isShort ? 0 : floorOf(maxScore, SCORE_FLOOR)
   const coverageFloor = floorOf(maxCoverage, COVERAGE_FLOOR)
   let kept = 0
   for (let index = 0; index < count; index++) {
@@ -134,42 +144,78 @@ function finishScores(evidence: ItemArrays, head: Pick<SearchHead, 'kinds' | 'ti
     scores[item] = isMatch ? withBonuses(evidence, head, item) : 0
     if (isMatch) matched[kept++] = item
   }
-  return { scores, matched: matched.subarray(0, kept), scratch: shortFields }
+  const ranking = { scores, matched: matched.subarray(0, kept), scratch: shortFields }
+  putTestsBehindSkills(ranking, head)
+  return ranking
 }
 
-/** Lists the items with a score in `matched`. */
-function collectMatches({ scores, coverage, matched }: ItemArrays): { count: number; maxScore: number; maxCoverage: number } {
+/** Copies of skills that match. */
+function countCopies({ scores }: ItemArrays, { copies }: RankedHead): number {
   let count = 0
-  let maxScore = 0
-  let maxCoverage = 0
+  for (const copy of copies.keys()) if ((scores[copy] ?? 0) > 0) count++
+  return count
+}
+
+/** Scales the scores of documents in folders for tests, in their order, below that of each skill that matches: they often quote whole questions. */
+function putTestsBehindSkills({ scores, matched }: Ranking, { kinds, asides }: RankedHead): void {
+  let leastOfSkills = Number.POSITIVE_INFINITY
+  let mostOfTests = 0
+  const isTest = (item: number) => asides[item] === 1 && kinds[item] === ITEM_KIND.document
+  for (const item of matched) {
+    const score = scores[item] ?? 0
+    if (isTest(item)) mostOfTests = Math.max(mostOfTests, score)
+    else if (kinds[item] === ITEM_KIND.skill) leastOfSkills = Math.min(leastOfSkills, score)
+  }
+  if (mostOfTests < leastOfSkills) return
+  const most = Math.max(1, leastOfSkills - 1)
+  for (const item of matched) {
+    if (isTest(item)) scores[item] = Math.max(1, Math.floor(((scores[item] ?? 0) * most) / mostOfTests))
+  }
+}
+
+/** Lists the items with a score in `matched`. What is there to be tested or shown sets no standard for others. */
+function collectMatches(
+  { scores, coverage, matched }: ItemArrays,
+  { asides }: RankedHead,
+): { count: number; maxScore: number; maxCoverage: number } {
+  let count = 0
+  const [others, aside] = [
+    { maxScore: 0, maxCoverage: 0 },
+    { maxScore: 0, maxCoverage: 0 },
+  ]
   for (let item = 0; item < scores.length; item++) {
     const score = scores[item] ?? 0
     if (score === 0) continue
     matched[count++] = item
-    maxScore = Math.max(maxScore, score)
-    maxCoverage = Math.max(maxCoverage, coverage[item] ?? 0)
+    const most = asides[item] === 1 ? aside : others
+    most.maxScore = Math.max(most.maxScore, score)
+    most.maxCoverage = Math.max(most.maxCoverage, coverage[item] ?? 0)
   }
-  return { count, maxScore, maxCoverage }
+  return { count, ...(others.maxScore > 0 ? others : aside) }
 }
 
 function floorOf(most: number, share: number): number {
   return Math.ceil((most * share) / FULL)
 }
 
-function withBonuses(
-  { scores, shortFields }: ItemArrays,
-  { kinds, titleLengths }: Pick<SearchHead, 'kinds' | 'titleLengths'>,
-  item: number,
-): number {
+function withBonuses({ scores, shortFields }: ItemArrays, { kinds, asides, titleLengths }: RankedHead, item: number): number {
   const packed = shortFields[item] ?? 0
   let score = scores[item] ?? 0
   if (packed !== 0) {
     score += Math.floor((score * SHORT_FIELDS_BONUS * eighthPower(packed >>> SHORT_FIELDS_SHIFT)) / (FULL * SHARE))
     const titleShare = (packed >>> TITLE_SHIFT) & SHARE_MASK
-    const titleFill = Math.min(FULL, Math.floor((FULL * (packed & COUNT_MASK)) / Math.max(1, titleLengths[item] ?? 0)))
+    const titleTerms = packed & COUNT_MASK
+    const titleLength = titleLengths[item] ?? 0
+    const titleFill = Math.min(FULL, Math.floor((FULL * titleTerms) / Math.max(1, titleLength)))
     score += Math.floor((score * TITLE_BONUS * titleShare * titleFill) / (FULL ** 2 * SHARE))
+    if (titleTerms >= Math.max(WHOLE_TITLE_TERMS, titleLength)) score += Math.floor((score * WHOLE_TITLE_BONUS) / FULL)
   }
-  return kinds[item] === ITEM_KIND.skill ? Math.floor((score * SKILL_BONUS) / FULL) : score
+  return Math.floor((score * factorOf(kinds[item], asides[item] === 1)) / FULL)
+}
+
+function factorOf(kind: number | undefined, isAside: boolean): number {
+  if (kind === ITEM_KIND.skill) return isAside ? ASIDE_SKILL_FACTOR : SKILL_BONUS
+  return kind === ITEM_KIND.document ? FULL : SUPPORTING_FACTOR
 }
 
 /** The eighth power of a share: short fields with half of the query add next to nothing, so they do not decide long questions. */

@@ -123,13 +123,18 @@ async function readRange({ segments }: SearchSection, read: StoredSection['read'
 }
 
 /** The estimated memory of a head, in bytes. */
-function sizeOfHead({ kinds, owners, titleLengths, postings, checksums, ...indexes }: SearchHead): number {
-  const numbers = [kinds, owners, titleLengths, postings, checksums].reduce((sum, { byteLength }) => sum + byteLength, 0)
+function sizeOfHead({ kinds, owners, asides, copies, titleLengths, postings, checksums, ...indexes }: SearchHead): number {
+  const numbers = [kinds, owners, asides, titleLengths, postings, checksums].reduce(
+    (sum, { byteLength }) => sum + byteLength,
+    copies.size * MAP_ENTRY_BYTES,
+  )
   return [indexes.terms, indexes.items, indexes.words].reduce((sum, { firstKeys, starts }) => {
     return sum + starts.byteLength + firstKeys.reduce((keys, key) => keys + STRING_BYTES + key.length, 0)
   }, numbers)
 }
 
+/** Memory of a pair of numbers in a map. */
+const MAP_ENTRY_BYTES = 48
 /** Memory of a string beside its characters. */
 const STRING_BYTES = 32
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FIND_LIMIT, FIND_QUERY_CHARACTERS } from '../limits.ts'
+import { FIND_COPIES, FIND_LIMIT, FIND_QUERY_CHARACTERS } from '../limits.ts'
 import { countCharacters } from '../text.ts'
 import {
   Commit,
@@ -46,6 +46,13 @@ export const FoundSkill = z
     describedOnly: z.literal(true).optional(),
     files: z.array(DocumentListing).meta({ description: 'Supporting files that match, best first.' }),
     moreFiles: z.int().min(0),
+    copies: z
+      .array(Path)
+      .optional()
+      .meta({
+        description: `Byte-identical copies of the skill in the mount, at most ${FIND_COPIES}; absent when there is none.`,
+      }),
+    moreCopies: z.int().min(1).optional().meta({ description: 'How many further copies there are.' }),
   })
   .meta({ id: 'FoundSkill' })
 export type FoundSkill = z.infer<typeof FoundSkill>

@@ -14,6 +14,10 @@ export interface SearchHead {
   kinds: Uint8Array
   /** The number of the skill that owns each item: for a skill its own, for a document -1. */
   owners: Int32Array
+  /** 1 for each item in a folder for tests, and each skill in one for examples or documentation. They come after others. */
+  asides: Uint8Array
+  /** For each skill that is a copy of another one, the number of that one. */
+  copies: ReadonlyMap<number, number>
   /** The number of terms in the title of each item, at most 255. */
   titleLengths: Uint8Array
   terms: BlockIndex
@@ -42,6 +46,7 @@ export const ITEM_KIND = {
   file: 2,
   document: 3,
 } as const
+const KINDS = 4
 export type ItemKind = (typeof ITEM_KIND)[keyof typeof ITEM_KIND]
 
 export const PAGE_BYTES = 4 * 1024
@@ -55,12 +60,13 @@ export const TITLE_LENGTH_MAX = 255
 
 export function encodeHead(head: SearchHead): Uint8Array {
   const writer = new ByteWriter(64 * 1024)
-  const { kinds, owners, titleLengths, terms, postings, items, words, checksums } = head
+  const { kinds, owners, asides, copies, titleLengths, terms, postings, items, words, checksums } = head
   writer.varint(kinds.length)
   for (const [item, kind] of kinds.entries()) {
-    // Only supporting files need their owner: as the distance to it, which may be negative.
-    const distance = kind === ITEM_KIND.page || kind === ITEM_KIND.file ? zigzag(item - (owners[item] ?? 0)) : 0
-    writer.varint(distance * 4 + kind)
+    // The distance to the owner of a supporting file, or to the skill that a skill is a copy of, which may be negative.
+    const isSupporting = kind === ITEM_KIND.page || kind === ITEM_KIND.file
+    const distance = zigzag(item - ((isSupporting ? owners[item] : copies.get(item)) ?? item))
+    writer.varint((distance * 2 + (asides[item] ?? 0)) * KINDS + kind)
     writer.byte(titleLengths[item] ?? 0)
   }
   writeIndex(writer, terms)
@@ -78,15 +84,23 @@ export function decodeHead(bytes: Uint8Array): SearchHead {
   const count = boundedCount(reader, bytes.length)
   const kinds = new Uint8Array(count)
   const owners = new Int32Array(count)
+  const asides = new Uint8Array(count)
+  const copies = new Map<number, number>()
   const titleLengths = new Uint8Array(count)
   for (let item = 0; item < count; item++) {
     const packed = reader.varint()
-    const kind = packed % 4
+    const kind = packed % KINDS
+    const related = item - unzigzag(Math.floor(packed / (2 * KINDS)))
     kinds[item] = kind
-    owners[item] = kind === ITEM_KIND.document ? -1 : item - unzigzag(Math.floor(packed / 4))
+    asides[item] = Math.floor(packed / KINDS) % 2
+    owners[item] = kind === ITEM_KIND.document ? -1 : kind === ITEM_KIND.skill ? item : related
+    if (kind === ITEM_KIND.skill && related !== item) copies.set(item, related)
     titleLengths[item] = reader.byte()
   }
   if (owners.some(owner => owner >= count)) throw new FormatError('the owner of an item does not exist')
+  for (const original of copies.values()) {
+    if (kinds[original] !== ITEM_KIND.skill || copies.has(original)) throw new FormatError('a skill is a copy of none')
+  }
   const terms = readIndex(reader, bytes.length)
   const postings = readStarts(reader, terms.firstKeys.length)
   const items = readIndex(reader, bytes.length)
@@ -95,7 +109,7 @@ export function decodeHead(bytes: Uint8Array): SearchHead {
     return reader.byte() + reader.byte() * 2 ** 8 + reader.byte() * 2 ** 16 + reader.byte() * 2 ** 24
   })
   if (!reader.atEnd) throw new FormatError('bytes left after the head')
-  return { kinds, owners, titleLengths, terms, postings, items, words, checksums }
+  return { kinds, owners, asides, copies, titleLengths, terms, postings, items, words, checksums }
 }
 
 // Every element takes at least a byte, so a damaged count cannot allocate more memory than that.

@@ -16,6 +16,7 @@ import {
 import { FrontMatterValue, SkillBudget } from '../contract/skill.ts'
 import { isInside, type RepoPath } from '../repo-path.ts'
 import { DeliveredRow } from './delivered.ts'
+import { PackageRow } from './package-row.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
@@ -124,7 +125,10 @@ export const ManifestRow = ManifestMetadata
 export type ManifestRow = z.infer<typeof ManifestRow>
 
 /** `skills`: listed skills. Key: `SKILL.md` path. */
-export const SkillRow = SkillListing
+export const SkillRow = SkillListing.extend({
+  /** `SKILL.md` path of the skill that it is a byte-identical copy of; `indexer/rules/copies.ts` has the definition. */
+  copyOf: z.string().optional(),
+})
 export type SkillRow = z.infer<typeof SkillRow>
 
 /** `documents`: key: path. */
@@ -150,28 +154,6 @@ export const FileRow = z.object({
   refusal: z.enum(['file.too_large', 'file.not_text', 'file.not_served']).optional(),
 })
 export type FileRow = z.infer<typeof FileRow>
-
-/**
- * `packages`: every listed skill that is served in full, as clients install it. Key: `SKILL.md` path. Its files are the rows of `files` below
- * its folder that have a record, `links` and `notices`.
- */
-export const PackageRow = z.union([
-  z.object({
-    /** As YAML 1.2 (core schema) reads it. */
-    frontMatter: z.record(z.string(), z.json()),
-    /** The archive of its files, by `core/skill-package.ts`. */
-    archive: z.object({ sha256: Sha256, sizeBytes: z.int().min(1) }),
-    /** Symlinks in its folder, which are installed as copies of the files that they lead to. */
-    links: z.array(z.object({ path: z.string(), target: z.string() })).optional(),
-    /** Files outside its folder that say under which license it is; installed under their base names. */
-    notices: z.array(z.string()).optional(),
-    /** Number of its files that manifests exclude. */
-    excluded: z.int().min(1).optional(),
-  }),
-  /** Why clients cannot install it, in words. */
-  z.object({ refusal: z.string() }),
-])
-export type PackageRow = z.infer<typeof PackageRow>
 
 /** A part of a record: `lengthBytes` bytes from `offsetBytes` on. */
 export const RecordSlice = z.object({ record: Location, offsetBytes: z.int().min(0), lengthBytes: z.int().min(0) })

@@ -2,9 +2,11 @@
 export const ADVICE: Readonly<Record<string, string>> = {
   'body.empty': 'schreiben Sie die Anweisungen für den Agenten unter das Frontmatter',
   'body.long': 'verlagern Sie Einzelheiten in andere Dateien des Skills und verlinken Sie sie',
-  'compatibility.too_long': 'kürzen Sie den Wert',
-  'description.missing': 'ergänzen Sie im Frontmatter eine Beschreibung: was der Skill tut und wann man ihn verwendet',
-  'description.too_long': 'kürzen Sie sie: Jede Liste schneidet den Rest ab',
+  'compatibility.too_long': 'kürzen Sie den Wert: Clients der Skills-Erweiterung von MCP lehnen einen längeren ab',
+  'description.missing':
+    'ergänzen Sie im Frontmatter eine Beschreibung: was der Skill tut und wann man ihn verwendet; `npx skills` lehnt einen Skill ohne sie ab',
+  'description.too_long':
+    'kürzen Sie sie: Jede Liste schneidet den Rest ab, und Clients der Skills-Erweiterung von MCP lehnen sie ab',
   'encoding.bom': 'speichern Sie die Datei als UTF-8 ohne Byte Order Mark',
   'file.unreadable': 'machen Sie die Datei lesbar; wenn ein anderes Programm gerade hineinschrieb, prüfen Sie noch einmal',
   'folder.empty': 'fügen Sie Dateien hinzu, oder prüfen Sie, ob .gitignore sie ausschließt',
@@ -40,11 +42,13 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'manifest.no_front_matter': 'wenn es ein Manifest ist, beginnen Sie es mit einem Frontmatter',
   'manifest.unknown_field': 'prüfen Sie die Schreibweise: Das Feld bewirkt nichts',
   'manifest.unreadable': 'berichtigen Sie das Manifest: Bis dahin wird nichts in seinem Ordner ausgeliefert',
-  'name.directory_mismatch': 'geben Sie dem Ordner und dem Skill denselben Namen',
-  'name.duplicate': 'geben Sie jedem Skill einen eigenen Namen',
-  'name.invalid': 'verwenden Sie Kleinbuchstaben, Ziffern und einzelne Bindestriche',
-  'name.missing': 'ergänzen Sie einen Namen: den des Ordners',
-  'name.too_long': 'kürzen Sie ihn',
+  'name.directory_mismatch':
+    'geben Sie dem Ordner und dem Skill denselben Namen: Clients der Skills-Erweiterung von MCP lehnen ihn sonst ab',
+  'name.duplicate': 'geben Sie jedem Skill einen eigenen Namen, oder gleichen Sie beide an: `npx skills` nimmt je Namen einen',
+  'name.invalid':
+    'verwenden Sie Kleinbuchstaben, Ziffern und einzelne Bindestriche: Clients der Skills-Erweiterung von MCP lehnen andere Namen ab',
+  'name.missing': 'ergänzen Sie einen Namen, den des Ordners: `npx skills` lehnt einen Skill ohne Namen ab',
+  'name.too_long': 'kürzen Sie ihn: Clients der Skills-Erweiterung von MCP lehnen einen längeren ab',
   'reference.broken': 'berichtigen Sie den Link, oder fügen Sie die Datei hinzu',
   'oversized.truncated': 'verlagern Sie Dateien, die der Skill nicht braucht, aus seinem Ordner',
   'reference.outside': 'verlinken Sie eine Datei innerhalb des Ordners',
@@ -52,6 +56,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'references.truncated': 'verlinken Sie weniger Dateien, oder die wichtigsten',
   'rules.missing': 'kürzen Sie die Regeln der Manifeste darüber',
   'skill.file_name': 'wenn es ein Skill ist, benennen Sie die Datei in SKILL.md um',
+  'skill.not_in_mcp': '`npx skills` installiert ihn, und Agenten, die ihn hier lesen, erhalten ihn trotzdem',
   'skill.not_installable': 'Agenten, die ihn hier lesen, erhalten ihn trotzdem',
   'skill.nested': 'wenn das nicht beabsichtigt ist, verschieben Sie einen der beiden Skills',
   'skill.unreadable': 'speichern Sie die Datei als UTF-8-Text von höchstens 1 MiB',

@@ -20,6 +20,15 @@ export function why(key: keyof typeof REASONS, values: Values = {}): string {
   return fill(REASONS[key], values)
 }
 
+/** The values of an English message; `null` when no sentence of its code fits. */
+export function valuesOf(code: string, message: string): Record<string, string> | null {
+  for (const key of KEYS.get(code) ?? []) {
+    const values = readBack(FINDINGS[key], message)
+    if (values !== null) return values
+  }
+  return null
+}
+
 /**
  * The message of a finding in another language. Its values are read back from the English message, which is what snapshots and answers hold. A
  * message that no sentence of its code fits, such as one of an older version, stays as it is.

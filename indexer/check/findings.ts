@@ -52,6 +52,8 @@ export function findingsOfSkill(
 const UNREADABLE: ReadonlySet<string> = new Set(['front_matter.invalid', 'front_matter.unterminated'])
 /** Nothing is where front matter has to be. */
 const ABSENT: ReadonlySet<string> = new Set(['front_matter.missing', 'front_matter.late'])
+/** What may be as its author wants it. */
+const NOTES: ReadonlySet<string> = new Set(['text.html_comment', 'skill.not_in_mcp'])
 /** Follows from front matter that is missing or unreadable, and is told by that. */
 const CONSEQUENCES: ReadonlySet<string> = new Set(['name.missing', 'description.missing'])
 
@@ -102,7 +104,7 @@ export function sortFindings(findings: readonly Finding[]): Finding[] {
 const RANK = { error: 0, warning: 1, info: 2 } as const
 
 function findingOfWarning({ code, field, message }: Warning, skillPath: string, texts: readonly SkillText[]): Finding {
-  const severity = code === 'text.html_comment' ? 'info' : UNREADABLE.has(code) ? 'error' : 'warning'
+  const severity = NOTES.has(code) ? 'info' : UNREADABLE.has(code) ? 'error' : 'warning'
   const [own] = texts
   if (code.startsWith('text.')) {
     const path = texts.find(text => message.startsWith(`${text.path}: `))?.path

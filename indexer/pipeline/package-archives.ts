@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { PACKAGE_BYTES, PATH_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, type RepoPath } from '#core/repo-path.ts'
 import { packageEntries, packageName } from '#core/skill-package.ts'
-import type { PackageRow } from '#core/snapshot/format.ts'
+import type { PackageRow } from '#core/snapshot/package-row.ts'
 import { ArchiveWriter } from '#core/tar-archive.ts'
 import { why } from '#core/words/findings.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
@@ -146,6 +146,7 @@ class PackageDigest {
       ...(links.length > 0 ? { links } : {}),
       ...(notices.length > 0 ? { notices: notices.map(file => file.path) } : {}),
       ...(excluded > 0 ? { excluded } : {}),
+      ...(packageFrontMatter.mcpRefusal === null ? {} : { mcpRefusal: packageFrontMatter.mcpRefusal }),
     }
   }
 

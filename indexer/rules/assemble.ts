@@ -27,7 +27,7 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
   const plan = withoutUnreadable(planned, content)
   const fileRows = buildFileRows(plan, content)
   const contexts: Rows<'contexts'> = []
-  const packages: Rows<'packages'> = []
+  const packages = new Map<RepoPath, RowOf<'packages'>>()
   const listings = new Map<RepoPath, SkillListing>()
   const listed: ListedContexts = new Map()
   for (const planned of plan.skills) {
@@ -35,11 +35,12 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
     const context = buildContext(planned, plan, content, fileRows)
     contexts.push([planned.skill.path, context])
     const packaged = packageRow(planned, context, content)
-    if (packaged) packages.push([planned.skill.path, packaged])
+    if (packaged) packages.set(planned.skill.path, packaged)
     if (planned.skill.internal) continue
     listings.set(planned.skill.path, buildListing(planned, context))
     listed.set(planned.skill.path, { planned, context })
   }
+  const originals = new Map(plan.skills.map(({ skill, copyOf }) => [skill.path, copyOf?.skill.path]))
   const folders = buildFolders(plan, content, listings)
   const documents: Rows<'documents'> = plan.files
     .filter(planned => planned.kind === 'document')
@@ -69,12 +70,22 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       folders: sortRows([...folders.rows]),
       entries: sortRows(folders.entries),
       manifests,
-      skills: [...listings],
+      skills: [...listed].map(
+        ([
+          path,
+          {
+            planned: { copyOf },
+          },
+        ]) => {
+          const listing = listings.get(path) as SkillListing
+          return [path, copyOf === null ? listing : { ...listing, copyOf: copyOf.skill.path }]
+        },
+      ),
       documents,
       pages: sortRows(pages),
       diagnostics: diagnostics.map((diagnostic, index) => [`${diagnostic.path}\0${String(index).padStart(6, '0')}`, diagnostic]),
       files: sortRows([...fileRows]),
-      packages,
+      packages: [...packages].map(([path, row]) => [path, withOriginal(row, originals.get(path), packages)]),
       contexts,
       delivered,
       tokens: sortRows([...content.tokenCounts].map(([key, tokens]) => [key, { tokens }] as const)),
@@ -117,6 +128,20 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
   const known = { sizeBytes, ...stored, ...(file.mode === '100755' ? { executable: true as const } : {}) }
   if (content.recordOf(file.oid)) return known
   return isBinaryName(file.path) || content.stateOf(file.oid) === 'not_text' ? { ...known, refusal: 'file.not_text' } : null
+}
+
+function withCopyOf<Row extends object>(row: Row, original: RepoPath | undefined): Row & { copyOf?: string } {
+  return original === undefined ? row : { ...row, copyOf: original }
+}
+
+/** A copy stands for itself where the skill that it is a copy of cannot be installed: its license file may be too large. */
+function withOriginal(
+  row: RowOf<'packages'>,
+  original: RepoPath | undefined,
+  packages: ReadonlyMap<RepoPath, RowOf<'packages'>>,
+): RowOf<'packages'> {
+  const ofOriginal = original === undefined ? undefined : packages.get(original)
+  return ofOriginal === undefined || 'refusal' in ofOriginal ? row : withCopyOf(row, original)
 }
 
 /** A client that installs a skill expects all that an agent needs of it. */

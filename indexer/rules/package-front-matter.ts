@@ -9,47 +9,53 @@ import {
 } from '#core/limits.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
 import { why } from '#core/words/findings.ts'
-import { splitFrontMatter } from './front-matter.ts'
 
 type Json = z.infer<ReturnType<typeof z.json>>
 type Fields = Readonly<Record<string, Json>>
 
-/** Front matter as clients read it, or why they refuse the skill. */
-export type PackageFrontMatter = { fields: Fields } | { refusal: string }
+/**
+ * Front matter as clients read it. `refusal`: why `npx skills` refuses the skill. `mcpRefusal`: why clients of the skills extension of MCP do,
+ * though `npx skills` does not.
+ */
+export type PackageFrontMatter = { fields: Fields; mcpRefusal: string | null } | { refusal: string }
 
-/** Front matter as clients parse it, or what they cannot parse. */
+/** Front matter as clients parse it, or what `npx skills` cannot parse. `mcpFault`: what clients of the skills extension of MCP cannot. */
 export const PackageFields = z.union([
-  z.object({ fields: z.custom<Fields>(isMapping) }),
-  z.object({ fault: z.enum(['fences', 'otherFence', 'noJsonMapping']) }),
+  z.object({ fields: z.custom<Fields>(isMapping), mcpFault: z.enum(['otherFence', 'noJson']).optional() }),
+  z.object({ fault: z.enum(['fences', 'noYaml', 'yamlTooLarge']) }),
 ])
 export type PackageFields = z.infer<typeof PackageFields>
 
-/** Names of skills, by the Agent Skills specification. */
-const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
-/** Some clients end the front matter at this line, too. */
-const PADDED_FENCE = /^---[ \t]*\r?$/m
+/** The front matter for `npx skills`: what follows the hyphens that end it is not looked at. */
+const BLOCK = /^\uFEFF?---\r?\n(.*?)\r?\n---/s
+/** The front matter for clients of the skills extension of MCP. */
+const MCP_BLOCK = /^\uFEFF?---\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)/s
 
 /** Parses the front matter of a `SKILL.md` like clients that install skills: strictly, with the types of the YAML 1.2 core schema. */
 export function parsePackageFields(text: string): PackageFields {
-  const block = splitFrontMatter(text)
-  if (block.kind !== 'block' || !/\n---\r?\n?$/.test(text.slice(0, text.length - block.body.length))) return { fault: 'fences' }
-  if (PADDED_FENCE.test(block.yaml)) return { fault: 'otherFence' }
-  const fields = parse(block.yaml)
-  return fields === null ? { fault: 'noJsonMapping' } : { fields }
+  const yaml = BLOCK.exec(text)?.[1]
+  if (yaml === undefined) return { fault: 'fences' }
+  if (utf8Length(yaml) > FRONT_MATTER_BYTES) return { fault: 'yamlTooLarge' }
+  const parsed = parse(yaml)
+  if (parsed === null) return { fault: 'noYaml' }
+  const fields = asJson(parsed) as Fields
+  if (MCP_BLOCK.exec(text)?.[1] !== yaml) return { fields, mcpFault: 'otherFence' }
+  return isJson(parsed) ? { fields } : { fields, mcpFault: 'noJson' }
 }
 
 /** @param folderName the name of the skill's folder; of a skill at the root, that of the repository */
 export function packageFrontMatterOf(parsed: PackageFields, folderName: string): PackageFrontMatter {
-  if ('fault' in parsed) return { refusal: why(parsed.fault) }
-  const refusal = refusalOf(parsed.fields, folderName)
-  return refusal === null ? { fields: parsed.fields } : { refusal }
+  if ('fault' in parsed) return { refusal: why(parsed.fault, { limit: FRONT_MATTER_BYTES }) }
+  const { fields, mcpFault } = parsed
+  if (!isText(fields.name)) return { refusal: why('nameNoText') }
+  if (!isText(fields.description)) return { refusal: why('descriptionNoText') }
+  return { fields, mcpRefusal: mcpFault === undefined ? mcpRefusalOf(fields, folderName) : why(mcpFault) }
 }
 
-function parse(yaml: string): Record<string, Json> | null {
-  if (utf8Length(yaml) > FRONT_MATTER_BYTES) return null
+function parse(yaml: string): Record<string, unknown> | null {
   try {
     const value: unknown = load(yaml, { schema: CORE_SCHEMA, maxDepth: YAML_DEPTH, maxAliases: 0 })
-    return isMapping(value) && isJson(value) ? (value as Record<string, Json>) : null
+    return isMapping(value) ? value : null
   } catch {
     return null
   }
@@ -62,10 +68,17 @@ function isJson(value: unknown): boolean {
   return Object.values(value).every(isJson)
 }
 
-function refusalOf(
-  { name, description, compatibility, metadata }: Readonly<Record<string, Json>>,
-  folderName: string,
-): string | null {
+/** Such numbers become `null`, as in JSON. */
+function asJson(value: unknown): unknown {
+  if (isJson(value)) return value
+  if (Array.isArray(value)) return value.map(asJson)
+  return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asJson(item)])) : null
+}
+
+/** Names of skills, by the Agent Skills specification. */
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+function mcpRefusalOf({ name, description, compatibility, metadata }: Fields, folderName: string): string | null {
   if (typeof name !== 'string' || name.length > SKILL_NAME_CHARACTERS || !NAME.test(name))
     return why('nameForm', { limit: SKILL_NAME_CHARACTERS })
   if (name !== folderName) return why('nameOfFolder', { name })
@@ -77,10 +90,14 @@ function refusalOf(
   return null
 }
 
-function isTextWithin(value: Json | undefined, characters: number): boolean {
-  return typeof value === 'string' && value !== '' && countCharacters(value) <= characters
+function isText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+function isTextWithin(value: Json | undefined, characters: number): boolean {
+  return isText(value) && countCharacters(value) <= characters
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

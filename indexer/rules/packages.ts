@@ -1,3 +1,4 @@
+import { NOT_INSTALLABLE } from '#core/advice.ts'
 import type { Warning } from '#core/contract/shared.ts'
 import { PACKAGE_BYTES, PACKAGE_FILES, PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
@@ -52,17 +53,26 @@ export function planPackages(plan: Plan): PackagePlans {
   return { plans, refusals }
 }
 
-/**
- * The warning that clients cannot install a skill. What its front matter lacks for that is a warning already, but for the types of its
- * values, and what is missing of its context is a diagnostic.
- */
+/** The warning that no client can install a skill, or that one refuses it, unless another warning tells that. */
 export function refusalWarnings(row: RowOf<'packages'> | null, others: readonly Warning[], isIncomplete: boolean): Warning[] {
-  if (row === null || !('refusal' in row) || isIncomplete || others.some(({ code }) => TOLD.test(code))) return []
-  return [{ code: 'skill.not_installable', message: say('skill.not_installable', { why: row.refusal }) }]
+  if (row === null) return []
+  const isTold = (codes: ReadonlySet<string>) => others.some(({ code }) => codes.has(code))
+  if ('refusal' in row) {
+    const message = say('skill.not_installable', { why: row.refusal })
+    return isIncomplete || isTold(NOT_INSTALLABLE) ? [] : [{ code: 'skill.not_installable', message }]
+  }
+  if (row.mcpRefusal === undefined || isTold(TOLD_OF_MCP)) return []
+  return [{ code: 'skill.not_in_mcp', message: say('skill.not_in_mcp', { why: row.mcpRefusal }) }]
 }
 
-const TOLD =
-  /^(?:name\.(?:missing|invalid|too_long|directory_mismatch)|description\.(?:missing|too_long)|front_matter\.\w+|compatibility\.too_long)$/
+/** Their advice says that such clients refuse the skill. */
+const TOLD_OF_MCP: ReadonlySet<string> = new Set([
+  'name.invalid',
+  'name.too_long',
+  'name.directory_mismatch',
+  'description.too_long',
+  'compatibility.too_long',
+])
 
 /** Where a symlink leads: a file of the same package; `null` anywhere else. */
 export function targetOfLink(link: TreeFile, text: string, { planned, files }: PackagePlan): TreeFile | null {
@@ -89,6 +99,7 @@ function planPackage(
   if (sizeOf(found.files) > PACKAGE_BYTES) return why('filesTooLarge', { limit: PACKAGE_BYTES })
   const taken = new Set([...found.files, ...found.links].map(file => packageName(directory, file.path)))
   const notices = noticesOf(planned, plan, files).filter(file => !taken.has(baseNameOf(file.path)))
+  if (taken.size + notices.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
   if (notices.length > NOTICES || sizeOf(notices) > NOTICE_BYTES)
     return why('noticesTooLarge', { limit: NOTICES, byteLimit: NOTICE_BYTES })
   return { planned, ...found, notices }
@@ -107,12 +118,15 @@ function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoP
   const name = packageName(directory, file.path)
   const shown = { name: shortLine(name, TITLE_CHARACTERS) }
   const known = files.get(file.path)
-  if (splitTarName(name) === null) return why('nameNotArchived', shown)
+  if (splitTarName(name) === null || DRIVE.test(name)) return why('nameNotArchived', shown)
   if (file.sizeBytes === null) return why('blobOf', shown)
   if (file.sizeBytes > READABLE_FILE_BYTES) return why('fileTooLarge', { ...shown, limit: READABLE_FILE_BYTES })
   if (known === undefined) return why('fileNotInIndex', shown)
   return known.served ? null : why('fileNotLicensed', shown)
 }
+
+/** Clients take it for a path of Windows. */
+const DRIVE = /^[A-Za-z]:/
 
 type FilesBelow = Pick<PackagePlan, 'files' | 'links' | 'excluded'>
 

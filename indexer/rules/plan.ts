@@ -1,13 +1,16 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
-import { DOCUMENTS, INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
+import { DOCUMENTS, INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES, SKILLS, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
+import { comparePlaces } from '#core/skill-places.ts'
 import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { withinBudget } from './budget.ts'
 import { isSkillPlace, pathKind } from './content-kind.ts'
+import { findCopies } from './copies.ts'
 import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
 import type { Manifest } from './manifest.ts'
 import { ownersOf } from './ownership.ts'
+import { shortLine } from './short-line.ts'
 import type { ParsedSkill } from './skill.ts'
 import { isRegular, type Tree, type TreeFile, type TreeFolder } from './tree.ts'
 import type { Policy } from './withheld.ts'
@@ -34,6 +37,8 @@ export interface PlannedSkill {
   /** In byte order of their paths. */
   supporting: TreeFile[]
   warnings: Warning[]
+  /** The listed skill that it is a copy of. Copies of one skill have the same one, and that one has none. */
+  copyOf: PlannedSkill | null
 }
 
 export interface Plan {
@@ -77,6 +82,7 @@ export function planContent(
   const skills = parsed.map(skill => planSkill(skill, tree, licenseOf(skill.directory), isServed))
   const owners = ownersOf(policy, new Map(skills.map(planned => [planned.skill.directory, planned])))
   connectNested(skills, policy)
+  for (const [copy, original] of findCopies(skills, { tree, policy })) copy.copyOf = original
   warnOfDuplicates(skills)
 
   const classified = classifyFiles(policy, owners)
@@ -201,6 +207,7 @@ function planSkill(
     nested: [],
     supporting: [],
     warnings: [...skill.warnings, ...issues],
+    copyOf: null,
   }
 }
 
@@ -242,18 +249,23 @@ function kindOf(file: TreeFile, owner: PlannedSkill | null, policy: Policy): Pla
   return owner ? 'supporting' : pathKind(file.path)
 }
 
+/** Copies are one skill: it has no conflict with itself. */
 function warnOfDuplicates(skills: readonly PlannedSkill[]): void {
   const listed = skills.filter(planned => !planned.skill.internal)
-  const byName = Map.groupBy(listed, planned => planned.skill.name)
-  for (const same of byName.values()) {
-    if (same.length < 2) continue
-    for (const planned of same)
-      planned.warnings.push({
-        code: 'name.duplicate',
-        field: 'name',
-        message: say('name.duplicate', { n: same.length }),
-      })
+  for (const same of Map.groupBy(listed, planned => planned.skill.name).values()) {
+    const originals = same.filter(({ copyOf }) => copyOf === null)
+    if (originals.length < 2) continue
+    originals.sort((left, right) => comparePlaces(left.skill.path, right.skill.path))
+    for (const planned of same) {
+      const [first, ...more] = originals.filter(other => other !== (planned.copyOf ?? planned))
+      if (first) planned.warnings.push(duplicate(first, more.length))
+    }
   }
+}
+
+function duplicate({ skill }: PlannedSkill, n: number): Warning {
+  const key = n === 0 ? 'name.duplicate' : 'name.duplicate:more'
+  return { code: 'name.duplicate', field: 'name', message: say(key, { path: shortLine(skill.path, TITLE_CHARACTERS), n }) }
 }
 
 function licensesOfListed(skills: readonly PlannedSkill[]): ResolvedLicense[] {

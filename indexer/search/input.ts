@@ -6,6 +6,8 @@ export interface SearchInput {
   kind: 'skill' | 'supporting' | 'document'
   /** Path of the `SKILL.md` that a supporting file belongs to; for a skill its own path, for a document `null`. */
   owner: string | null
+  /** For a skill that is a copy: the `SKILL.md` of the skill that all of its copies name. */
+  copyOf?: string
   title: string
   summary: string
   /** The record of its text, if results may quote passages. */

@@ -1,5 +1,6 @@
 import { ByteWriter } from '#core/search/bytes.ts'
 import { ITEM_KIND, type ItemKind, type SearchHead } from '#core/search/head.ts'
+import { isShownPlace, isTestPlace } from '#core/skill-places.ts'
 import { compareBytes } from '#core/text.ts'
 import { isMarkdown } from '../rules/content-kind.ts'
 import type { SearchInput } from './input.ts'
@@ -7,9 +8,11 @@ import type { SearchInput } from './input.ts'
 /** The items of a section in order: their numbers, and what its head holds of each. */
 export class ItemList {
   readonly #kinds = new ByteWriter()
+  readonly #asides = new ByteWriter()
   readonly #titleLengths = new ByteWriter()
   readonly #fingerprints = new ByteWriter()
   readonly #owners = new OwnerList()
+  readonly #copies = new CopyList()
   #lastPath: string | null = null
 
   /** The number of the next item. @throws RangeError when its path does not come after that of the item before */
@@ -22,16 +25,20 @@ export class ItemList {
   }
 
   add(item: SearchInput, fingerprint: Uint8Array, titleLength: number): void {
+    if (item.kind === 'skill') this.#copies.add(this.#kinds.length, item)
     this.#owners.add(item)
     this.#kinds.byte(kindOf(item))
+    this.#asides.byte(isAside(item) ? 1 : 0)
     this.#titleLengths.byte(titleLength)
     this.#fingerprints.bytes(fingerprint)
   }
 
   /** @throws RangeError when the skill of a supporting file is not an item */
-  finish(): Pick<SearchHead, 'kinds' | 'titleLengths' | 'owners'> & { fingerprints: Uint8Array } {
+  finish(): Pick<SearchHead, 'kinds' | 'titleLengths' | 'owners' | 'asides' | 'copies'> & { fingerprints: Uint8Array } {
     return {
       kinds: this.#kinds.finish(),
+      asides: this.#asides.finish(),
+      copies: this.#copies.finish(),
       titleLengths: this.#titleLengths.finish(),
       fingerprints: this.#fingerprints.finish(),
       owners: this.#owners.finish(),
@@ -80,4 +87,31 @@ class OwnerList {
 function kindOf({ kind, path }: SearchInput): ItemKind {
   if (kind === 'supporting') return isMarkdown(path) ? ITEM_KIND.page : ITEM_KIND.file
   return ITEM_KIND[kind]
+}
+
+function isAside({ kind, path }: SearchInput): boolean {
+  return kind === 'skill' ? isShownPlace(path) : kind === 'document' && isTestPlace(path)
+}
+
+/** Which skills are copies of which. */
+class CopyList {
+  /** By the path that the copies name: their numbers, and that of the skill there. */
+  readonly #sets = new Map<string, { items: number[]; original: number | null }>()
+
+  add(item: number, { path, copyOf = path }: SearchInput): void {
+    const set = this.#sets.get(copyOf) ?? { items: [], original: null }
+    this.#sets.set(copyOf, set)
+    set.items.push(item)
+    if (copyOf === path) set.original = item
+  }
+
+  /** Where no item is the skill that copies name, they are copies of the first of them. */
+  finish(): ReadonlyMap<number, number> {
+    const copies = new Map<number, number>()
+    for (const { items, original } of this.#sets.values()) {
+      const first = original ?? (items[0] as number)
+      for (const item of items) if (item !== first) copies.set(item, first)
+    }
+    return copies
+  }
 }

@@ -49,7 +49,7 @@ export class SectionWriter {
   }
 
   async finish(
-    { kinds, owners, titleLengths }: Pick<SearchHead, 'kinds' | 'owners' | 'titleLengths'>,
+    numbered: Pick<SearchHead, 'kinds' | 'owners' | 'asides' | 'copies' | 'titleLengths'>,
     fingerprints: Uint8Array,
   ): Promise<SearchSection> {
     const stream = this.#stream
@@ -60,7 +60,7 @@ export class SectionWriter {
     const words = await writeBlocks(stream, this.#words.finish())
     await stream.write(fingerprints)
     const checksums = stream.endPages()
-    const head = compress(encodeHead({ kinds, owners, titleLengths, terms, postings, items, words, checksums }))
+    const head = compress(encodeHead({ ...numbered, terms, postings, items, words, checksums }))
     await stream.write(head)
     return { segments: await stream.end(), headBytes: head.length, headChecksum: crc32(head) }
   }

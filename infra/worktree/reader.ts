@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { compareBytes } from '#core/text.ts'
 import { sentence } from '#core/words/sentence.ts'
 import { ifAbsent, openReal, pathOf } from '#infra/git/contained.ts'
 import { GitError } from '#infra/git/process.ts'
 import { digestFile, type FileDigests } from './digests.ts'
+import { perhapsEqual } from './equal-files.ts'
 import { type ListedPath, listFolder, listWithGit } from './listing.ts'
 import { findWorktree, WorktreeError, type WorktreePlace } from './place.ts'
 
@@ -97,11 +99,28 @@ class WorktreeReader implements Worktree {
   }
 
   async *entries(): AsyncGenerator<TreeEntry> {
-    const looked = inOrder(await this.#list(), listed => this.#look(listed))
-    for await (const entry of looked) {
+    const looked: TreeEntry[] = []
+    for await (const entry of inOrder(await this.#list(), listed => this.#look(listed))) {
       this.#checkTime()
-      if (entry !== null) yield entry
+      if (entry !== null) looked.push(entry)
     }
+    const files = looked.flatMap(({ path, sizeBytes }) => (path === null || sizeBytes === null ? [] : [{ path, sizeBytes }]))
+    const digested = perhapsEqual(files)
+    for await (const entry of inOrder(looked, one => this.#identify(one, digested))) {
+      this.#checkTime()
+      yield entry
+    }
+  }
+
+  /** Files of the same bytes have the same id, as in git, where that may matter: digests of all would take a reading of the whole folder. */
+  async #identify(entry: TreeEntry, digested: ReadonlySet<string>): Promise<TreeEntry> {
+    const file = this.#files.get(entry.oid)
+    if (file === undefined || !digested.has(file.path)) return entry
+    const bytes = await this.#bytesOf(entry.oid, READABLE_FILE_BYTES).catch(() => null)
+    if (bytes === null) return entry
+    const oid = createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+    this.#files.set(oid, file)
+    return { ...entry, oid }
   }
 
   async *read(oids: Iterable<string>, maxBytes: number): AsyncGenerator<{ oid: string; bytes: Uint8Array | null }> {

@@ -1,4 +1,5 @@
 import { type Address, formatAddress } from '#core/address.ts'
+import { NOT_INSTALLABLE } from '#core/advice.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { Words } from '../words/en/en.ts'
 import { apiHref } from './links.ts'
@@ -83,7 +84,7 @@ export function isInstallable({
   describedOnly?: true | undefined
   warnings?: readonly { code: string }[] | undefined
 }): boolean {
-  return !describedOnly && warnings.every(({ code }) => code !== 'skill.not_installable')
+  return !describedOnly && !warnings.some(({ code }) => NOT_INSTALLABLE.has(code))
 }
 
 const WITH_TOKEN = '-H "Authorization: Bearer $TOKEN" '

@@ -55,10 +55,10 @@ describe('the index', () => {
   test('names every skill that can be installed once, with an archive that is what its digest says', async () => {
     const index = await indexOf(ADDRESS + INDEX)
     expect(index.$schema).toBe('https://schemas.agentskills.io/discovery/0.2.0/schema.json')
-    expect(index.skills.map(({ name }: { name: string }) => name)).toEqual(['a-pdf', 'b-pdf', 'one', 'two'])
+    expect(index.skills.map(({ name }: { name: string }) => name)).toEqual(['pdf', 'one', 'another', 'two'])
     const commit = app.commitOf('acme/tools')
     for (const { name, description, type, url, digest } of index.skills) {
-      expect([type, description]).toEqual(['archive', `About ${name.replace(/^.-/, '')}.`])
+      expect([type, description]).toEqual(['archive', `About ${name}.`])
       expect(url).toBe(`${ADDRESS}@${commit}/.well-known/agent-skills/archive/${digest.slice('sha256:'.length)}.tar.gz`)
       const archive = await get(url)
       expect(`sha256:${hash('sha256', archive.bytes, 'hex')}`).toBe(digest)
@@ -74,7 +74,7 @@ describe('the index', () => {
   test('in the older format leaves out a skill whose file names its clients misread', async () => {
     const index = await indexOf(`${ADDRESS}/.well-known/skills/index.json`)
     expect(index).not.toHaveProperty('$schema')
-    expect(index.skills.map(({ name }: { name: string }) => name)).toEqual(['a-pdf', 'b-pdf', 'one'])
+    expect(index.skills.map(({ name }: { name: string }) => name)).toEqual(['pdf', 'one', 'another'])
     const one = index.skills.find(({ name }: { name: string }) => name === 'one')
     expect(one.files).toEqual(['SKILL.md', 'assets/logo.png', 'run.sh', 'NOTICE'])
     for (const file of one.files) expect((await get(`${ADDRESS}/.well-known/skills/one/${file}`)).status).toBe(200)
@@ -164,7 +164,7 @@ describe('skills of npm, unchanged', () => {
 
   test('installs all skills of an address, byte for byte', async () => {
     const { folder, names, said } = await installed([`${origin}${ADDRESS}`])
-    expect(names, said).toEqual(['a-pdf', 'b-pdf', 'one', 'two'])
+    expect(names, said).toEqual(['another', 'one', 'pdf', 'two'])
     expect(await readFile(join(folder, 'one', 'SKILL.md'), 'utf8')).toBe(FILES['skills/one/SKILL.md'])
     expect(await readFile(join(folder, 'one', 'assets', 'logo.png'))).toEqual(Buffer.from(PNG))
     expect(await readFile(join(folder, 'one', 'NOTICE'), 'utf8')).toBe(FILES.NOTICE)
@@ -175,7 +175,7 @@ describe('skills of npm, unchanged', () => {
 
   test('installs one skill, those of a folder, and those of a commit', async () => {
     expect((await installed([`${origin}${ADDRESS}`, '--skill', 'two'])).names).toEqual(['two'])
-    expect((await installed([`${origin}${ADDRESS}/skills`])).names).toEqual(['one', 'two'])
+    expect((await installed([`${origin}${ADDRESS}/skills`])).names).toEqual(['another', 'one', 'two'])
     expect((await installed([`${origin}${ADDRESS}@${app.commitOf('acme/tools')}/a`])).names).toEqual(['pdf'])
   })
 

@@ -12,6 +12,8 @@ beforeAll(async () => {
       'docs/a guide.md': '# Guide\n\nHow to.\n',
     },
     'acme/later': { 'a.md': '# A\n' },
+    'acme/refused': { 'package.json': '{"license":"MIT"}\n', 'a/SKILL.md': '---\nname: a\n---\nx\n', 'b/SKILL.md': 'x\n' },
+    'acme/unlicensed': { 'a/SKILL.md': '---\nname: a\ndescription: A.\n---\nx\n' },
   })
   await app.open('/local/acme/tools')
 })
@@ -31,6 +33,19 @@ test('says what is at an address, and how an agent reads it', async () => {
   )
   expect(body).toContain(`- [Guide](${BASE_URL}/api/v1/files/local/acme/tools?path=docs/a%20guide.md): How to.\n`)
   expect(body).not.toMatch(/secret/i)
+})
+
+test('names the command that installs skills where it installs one, in a form that asks no question', async () => {
+  const bodyOf = async (address: string) => (await app.get(`${address}/llms.txt`)).body
+  const command = 'npx --yes skills add'
+  expect(await bodyOf('/local/acme/tools')).toContain(`\`${command} ${BASE_URL}/local/acme/tools\``)
+  expect(await bodyOf('/local/acme/tools/skills/one')).toContain(`${command} ${BASE_URL}/local/acme/tools/skills/one`)
+  expect(await bodyOf('/local/acme/tools/docs')).not.toContain('skills add')
+  for (const name of ['refused', 'unlicensed']) {
+    expect(await bodyOf(`/local/acme/${name}`)).not.toContain('skills add')
+    await app.open(`/local/acme/${name}`)
+    expect(await bodyOf(`/local/acme/${name}`)).not.toContain('skills add')
+  }
 })
 
 test('of a folder, of a repository that is being read, and of none', async () => {

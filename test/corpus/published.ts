@@ -84,7 +84,8 @@ export const DIFFERENCES: Readonly<Record<string, Partial<Published>>> = {
   // The survey counts every link: one target twice, two links inside a code span, and one more. A skill is warned once of each target.
   wshobson__agents: { broken: 9 },
   // Four links that lead to themselves: the survey counts them by the name they bear, which is there; here they end nowhere.
-  stripe__ai: { links: [0, 0, 4] },
+  // The skills with repeated names are copies of each other.
+  stripe__ai: { duplicate: 0, links: [0, 0, 4] },
   // The archive holds 423 of the 771 skills, chosen by folder. Names that are repeated between translations go by what is left of them.
   // Broken links: at most 20 warnings a skill; the survey's are mostly in one translated skill of many that lack their references.
   'affaan-m__everything-claude-code': {

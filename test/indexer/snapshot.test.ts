@@ -60,7 +60,7 @@ describe('skills', () => {
   })
 
   test('skills of one name keep their paths and say so', async () => {
-    const { rows } = await indexFiles({ 'x/a/SKILL.md': skill('a'), 'y/a/SKILL.md': skill('a') })
+    const { rows } = await indexFiles({ 'x/a/SKILL.md': skill('a'), 'y/a/SKILL.md': skill('a', 'Other.\n') })
     for (const row of rows('skills').values())
       expect(row.warnings).toEqual([expect.objectContaining({ code: 'name.duplicate', field: 'name' })])
   })

@@ -22,7 +22,10 @@ const FILES = {
 let app: TestApp
 let origin: string
 beforeAll(async () => {
-  app = await testApp({ 'acme/tools': FILES, 'acme/later': { 'a/SKILL.md': '---\nname: a\ndescription: A.\n---\nx\n' } })
+  const skill = '---\nname: a\ndescription: A.\n---\nx\n'
+  const copies = { 'package.json': '{"license":"MIT"}\n', 'skills/a/SKILL.md': skill, '.agents/skills/a/SKILL.md': skill }
+  app = await testApp({ 'acme/tools': FILES, 'acme/later': { 'a/SKILL.md': skill }, 'acme/copies': copies })
+  await app.open('/local/acme/copies')
   await app.open('/local/acme/tools')
   origin = await listen(app)
 })
@@ -36,6 +39,17 @@ async function clientOf(address: string) {
 }
 
 describe('a client of the skills extension', () => {
+  test('lists one of the copies of a skill, and reads each of them', async () => {
+    const { client, skills } = await clientOf('/local/acme/copies')
+    const uriOf = (folder: string) => `skill://local/acme/copies/${folder}/a/SKILL.md`
+    expect((await skills.list()).skills.map(one => one.uri)).toEqual([uriOf('skills')])
+    expect((await skills.get(uriOf('.agents/skills'))).skill.uri).toBe(uriOf('.agents/skills'))
+    await client.close()
+    const below = await clientOf('/local/acme/copies/.agents')
+    expect((await below.skills.list()).skills.map(one => one.uri)).toEqual([uriOf('.agents/skills')])
+    await below.client.close()
+  })
+
   test('lists the skills that can be installed, and reads every file as its digest says', async () => {
     const { client, skills } = await clientOf('/local/acme/tools')
     expect([skills.supported, skills.directoryRead]).toEqual([true, true])

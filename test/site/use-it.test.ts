@@ -80,8 +80,16 @@ test('pages of addresses and skills offer it, at the branch and pinned', async (
   }
 })
 
-test('a skill that installing programs refuse is not offered to them', async () => {
-  const warnings = [{ code: 'skill.not_installable', message: 'no description' }] as const
+test.each([
+  'skill.not_installable',
+  'description.missing',
+  'name.missing',
+  'front_matter.missing',
+  'front_matter.unterminated',
+  'front_matter.invalid',
+  'front_matter.repaired',
+])('a skill that installing programs refuse, as %s says, is not offered to them', async code => {
+  const warnings = [{ code, message: 'no description' }] as const
   const { get } = await open({ skills: () => skillPage({ warnings: [...warnings] }) }, { baseUrl: BASE })
   const text = textOf((await get(SKILL)).html)
   expect(text).toContain('Programs that install skills refuse this one')

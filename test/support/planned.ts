@@ -16,20 +16,22 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
       typeof content === 'string' ? content : 'link' in content ? content.link : null,
     ]),
   )
+  // As in git, files of the same text have the same one.
+  const oidOf = (path: string) => texts.get(path) ?? `blob of ${path}`
   const tree = buildTree(
     Object.entries(files).map(([path, content]) => ({
       path,
       mode: typeof content === 'object' && 'link' in content ? ('120000' as const) : ('100644' as const),
-      oid: typeof content === 'object' && 'oid' in content ? (content.oid ?? path) : path,
+      oid: typeof content === 'object' && 'oid' in content ? (content.oid ?? oidOf(path)) : oidOf(path),
       sizeBytes:
         typeof content === 'object' && 'sizeBytes' in content ? content.sizeBytes : Buffer.byteLength(texts.get(path) ?? ''),
     })),
   )
-  const policy = applyManifests(tree, oid => encodeText(texts.get(oid) ?? ''), 'repository')
+  const policy = applyManifests(tree, encodeText, 'repository')
   const parsed = skillCandidates(policy).files.map(file => parseSkill(file.path, texts.get(file.path) ?? '', 'repository'))
   const licenses = createLicenseResolver({
     filesIn: folder => (tree.folders.get(folder)?.files ?? new Map()) as ReadonlyMap<string, LicenseFile>,
-    textOf: oid => texts.get(oid),
+    textOf: oid => oid,
     skillIn(folder) {
       const skill = parsed.find(({ directory }) => directory === folder)
       if (skill) return { license: skill.frontMatter.license }

@@ -42,7 +42,12 @@ describe('front matter', () => {
 
   test.for<[string, string, string, unknown]>([
     ['three dots at the end', '---\nname: a\ndescription: Dots.\n...\nBody.\n', 'Dots.', ['skill.not_installable']],
-    ['a number for a name', '---\nname: 3000\ndescription: Number.\n---\nBody.\n', 'Number.', ['name.directory_mismatch']],
+    [
+      'a number for a name',
+      '---\nname: 3000\ndescription: Number.\n---\nBody.\n',
+      'Number.',
+      ['name.directory_mismatch', 'skill.not_installable'],
+    ],
     ['a folded description', '---\nname: a\ndescription: >\n  Folded\n  text.\n---\nBody.\n', 'Folded text.', []],
     [
       'an unquoted colon',

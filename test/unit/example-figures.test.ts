@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { QUERY_GROUPS, QUERY_TERMS } from '#api/search/query.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
 import {
   ADDRESS_BYTES,
@@ -15,6 +16,7 @@ import {
   EXCLUDE_PATTERNS,
   FALLBACK_DESCRIPTION_CHARACTERS,
   FILE_LIMIT_CHARACTERS,
+  FIND_COPIES,
   FIND_FOLDED_FILES,
   FIND_LIMIT,
   FIND_QUERY_CHARACTERS,
@@ -76,6 +78,8 @@ test('the page of limits states the limits that hold', () => {
     ['`find` `limit`', `${FIND_LIMIT.min} to ${FIND_LIMIT.max}, default ${FIND_LIMIT.default}`],
     ['`find` `query`', `not blank, ${FIND_QUERY_CHARACTERS} characters`],
     ['matching files shown with a skill', `${FIND_FOLDED_FILES}, the rest counted in \`moreFiles\``],
+    ['copies named with a skill', `${FIND_COPIES}, the rest counted in \`moreCopies\``],
+    ['words of a query that count', `${QUERY_GROUPS}; ${QUERY_TERMS} terms with their parts and synonyms`],
     ['text of a skill on one page', `${kib(SKILL_PAGE_BYTES)} of UTF-8`],
     [
       '`files` `limit`',

@@ -182,6 +182,8 @@ export const VIEWS: typeof EN_VIEWS = {
     bestFirst: '{counts}, die besten zuerst.',
     onThisPage: 'Auf dieser Seite: {counts}, die besten zuerst.',
     files: 'Passende Dateien dieses Skills',
+    copies: 'Derselbe Skill liegt in {paths}',
+    moreCopies: 'Derselbe Skill liegt in {paths} und {n} weiteren Ordnern',
     more: 'und {n} weitere',
     pages: 'Seiten der Ergebnisse',
     about:

@@ -176,6 +176,8 @@ export const VIEWS = {
     bestFirst: '{counts}, best first.',
     onThisPage: 'On this page: {counts}, best first.',
     files: 'Files of this skill that match',
+    copies: 'The same skill lies in {paths}',
+    moreCopies: 'The same skill lies in {paths} and {n} more places',
     more: 'and {n} more',
     pages: 'Pages of results',
     about: 'Names, descriptions and texts are searched: {counts}. Words that are spelled almost like yours are found, too.',

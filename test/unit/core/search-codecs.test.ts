@@ -175,6 +175,15 @@ describe('blocks', () => {
   })
 })
 
+/** Some skills as copies of the last one. */
+function copiesAmong(items: readonly { kind: number; isCopy: boolean }[]): Map<number, number> {
+  const original = items.findLastIndex(({ kind }) => kind === ITEM_KIND.skill)
+  const copies = items.flatMap(({ kind, isCopy }, item): [number, number][] =>
+    kind === ITEM_KIND.skill && isCopy && item !== original ? [[item, original]] : [],
+  )
+  return new Map(copies)
+}
+
 describe('a head', () => {
   const index: fc.Arbitrary<BlockIndex> = fc
     .tuple(words, fc.array(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 41, maxLength: 41 }))
@@ -188,6 +197,8 @@ describe('a head', () => {
         fc.record({
           kind: fc.constantFrom(...Object.values(ITEM_KIND)),
           owner: fc.nat(),
+          aside: fc.nat(1),
+          isCopy: fc.boolean(),
           titleLength: fc.integer({ min: 0, max: 255 }),
         }),
         { maxLength: 50 },
@@ -198,6 +209,8 @@ describe('a head', () => {
       checksums: fc.array(uint32, { maxLength: 20 }),
     })
     .map(({ items, terms, items2, words, checksums }) => ({
+      asides: Uint8Array.from(items, ({ aside }) => aside),
+      copies: copiesAmong(items),
       kinds: Uint8Array.from(items, ({ kind }) => kind),
       owners: Int32Array.from(items, ({ kind, owner }, number) =>
         kind === ITEM_KIND.document ? -1 : kind === ITEM_KIND.skill ? number : owner % items.length,

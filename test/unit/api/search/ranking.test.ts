@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FULL } from '#api/search/fixed-point.ts'
+import { QUERY_TERMS } from '#api/search/query.ts'
 import { type Ranking, rankItems } from '#api/search/ranking.ts'
 import { RankingBuffers } from '#api/search/ranking-buffers.ts'
 import { informationOf, type MatchedTerm } from '#api/search/term-weights.ts'
@@ -19,9 +20,25 @@ function matched(term: string, row: Row, group = 0, kind: MatchedTerm['kind'] = 
 }
 
 /** Documents whose titles have two terms; skills where their numbers are named. */
-function headOf(items: number, { skills = [] as number[], titles = [] as number[] } = {}) {
-  const kinds = Uint8Array.from({ length: items }, (_, item) => (skills.includes(item) ? ITEM_KIND.skill : ITEM_KIND.document))
-  return { kinds, titleLengths: Uint8Array.from({ length: items }, (_, item) => titles[item] ?? 2) }
+function headOf(
+  items: number,
+  { skills = [] as number[], titles = [] as number[], files = [] as number[], asides = [] as number[] } = {},
+) {
+  const kindOf = (item: number) => (skills.includes(item) ? 'skill' : files.includes(item) ? 'file' : 'document')
+  const kinds = Uint8Array.from({ length: items }, (_, item) => ITEM_KIND[kindOf(item)])
+  const aside = Uint8Array.from({ length: items }, (_, item) => (asides.includes(item) ? 1 : 0))
+  return {
+    kinds,
+    asides: aside,
+    copies: new Map<number, number>(),
+    titleLengths: Uint8Array.from({ length: items }, (_, item) => titles[item] ?? 2),
+  }
+}
+
+/** A million skills whose titles have so many terms. */
+function millionOf(titleLength: number): ReturnType<typeof headOf> {
+  const [kinds, asides] = [new Uint8Array(1_000_000), new Uint8Array(1_000_000)]
+  return { kinds, asides, copies: new Map(), titleLengths: new Uint8Array(1_000_000).fill(titleLength) }
 }
 
 function rank(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): Ranking {
@@ -44,6 +61,69 @@ const named = packPosting(60, PLACE.named)
 const titled = packPosting(60, PLACE.title)
 
 describe('a score', () => {
+  test('of a file of a skill, and of a skill in a folder for tests, is less than that of a skill', () => {
+    const row: Row = [0, 1, 2, 3].map(item => [item, strong] as const)
+    const [skill = 0, shownSkill = 0, document = 0, file = 0] = scoresOf(
+      [matched('x', row)],
+      headOf(4, { skills: [0, 1], files: [3], asides: [1] }),
+    )
+    expect([skill, document, file, shownSkill].map(score => score / document)).toEqual(
+      [1.25, 1, 0.8, 0.5].map(factor => expect.closeTo(factor, 2)),
+    )
+  })
+
+  test('of documents in folders for tests is below that of every skill that matches, in their own order', () => {
+    const terms = [
+      matched(
+        'a',
+        [
+          [0, weak],
+          [1, titled],
+          [2, strong],
+        ],
+        0,
+      ),
+      matched(
+        'b',
+        [
+          [1, titled],
+          [2, titled],
+        ],
+        1,
+      ),
+      matched('c', [[3, weak]], 2),
+    ]
+    expect(order(terms, headOf(4, { skills: [0, 3], asides: [1, 2] })).slice(-2)).toEqual([1, 2])
+    // Without skills they are results like others.
+    expect(order(terms, headOf(4, { asides: [1, 2] }))[0]).toBe(1)
+  })
+
+  test('gains from a title of several terms that a long query contains, and not from one word', () => {
+    const others = Array.from({ length: 4 }, (_, group) => matched(`w${group}`, [[2, weak]], group + 2))
+    const terms = [
+      matched(
+        'a',
+        [0, 1].map(item => [item, titled] as const),
+        0,
+      ),
+      matched(
+        'b',
+        [
+          [0, titled],
+          [1, strong],
+        ],
+        1,
+      ),
+      ...others,
+    ]
+    const [both = 0] = scoresOf(terms, headOf(3, { titles: [2, 2] }))
+    const [part = 0] = scoresOf(terms, headOf(3, { titles: [3, 2] }))
+    const [single = 0] = scoresOf([matched('a', [[0, titled]]), ...others], headOf(3, { titles: [1] }))
+    const [longer = 0] = scoresOf([matched('a', [[0, titled]]), ...others], headOf(3, { titles: [9] }))
+    expect(both / part).toBeGreaterThan(1.25)
+    expect(single / longer).toBeLessThan(1.25)
+  })
+
   test('orders items by impact, then by path', () => {
     const row: Row = [
       [0, weak],
@@ -67,7 +147,7 @@ describe('a score', () => {
     const terms = ['code', 'review'].map((term, group) => matched(term, rows, group))
     const [inBody = 0, inNames = 0, inTitle = 0] = scoresOf(terms, headOf(9))
     expect(inNames).toBe(2 * inBody)
-    expect(inTitle).toBe(3 * inBody)
+    expect(inTitle).toBe(Math.floor(3 * 1.3 * inBody))
 
     function body(posting: number): readonly [number, number] {
       return [[strong, named, titled].indexOf(posting), posting]
@@ -215,13 +295,12 @@ describe('a score', () => {
         expect([...items]).toEqual([...scores.keys()].filter(item => scores[item] !== 0))
       }),
     )
-    const full = Array.from({ length: 64 }, (_, index) => matched(`t${index}`, [[0, packPosting(84, PLACE.title)]], index))
-    const [score = 0] = scoresOf(full, { kinds: new Uint8Array(1_000_000), titleLengths: new Uint8Array(1_000_000).fill(64) })
-    const [one = 0] = scoresOf(full.slice(0, 1), {
-      kinds: new Uint8Array(1_000_000),
-      titleLengths: new Uint8Array(1_000_000).fill(1),
-    })
-    expect(score / one).toBeCloseTo(64, 0)
+    const full = Array.from({ length: QUERY_TERMS }, (_, index) =>
+      matched(`t${index}`, [[0, packPosting(84, PLACE.title)]], index),
+    )
+    const [score = 0] = scoresOf(full, millionOf(QUERY_TERMS))
+    const [one = 0] = scoresOf(full.slice(0, 1), millionOf(1))
+    expect(score / one).toBeGreaterThan(QUERY_TERMS)
   })
 })
 

@@ -87,6 +87,8 @@ export async function write({ items, terms, words }: Content): Promise<Written> 
   const head = {
     kinds: new Uint8Array(items.length).fill(ITEM_KIND.document),
     owners: new Int32Array(items.length).fill(-1),
+    asides: new Uint8Array(items.length),
+    copies: new Map<number, number>(),
     titleLengths: new Uint8Array(items.length).fill(2),
   }
   const section = await writer.finish(head, new Uint8Array(items.length * FINGERPRINT_BYTES))

@@ -120,9 +120,10 @@ describe('a malformed include is required reading that is missing', () => {
 })
 
 describe('the failed includes of a manifest', () => {
+  const BINARY = '\0'
   const failuresOf = (files: Record<string, PlannedContent>) =>
-    manifestIncludeFailures(planOf({ LICENSE: MIT, ...files }).plan, oid => oid !== 'data.md').map(({ by, code }) => [by, code])
-  const manifest = { 'x/SKILLSET.md': '---\ninclude: [gone.md, ../data.md, a/SKILL.md]\n---\n', 'data.md': 'x' }
+    manifestIncludeFailures(planOf({ LICENSE: MIT, ...files }).plan, oid => oid !== BINARY).map(({ by, code }) => [by, code])
+  const manifest = { 'x/SKILLSET.md': '---\ninclude: [gone.md, ../data.md, a/SKILL.md]\n---\n', 'data.md': BINARY }
   const failures = [
     ['x/SKILLSET.md', 'include.missing'],
     ['x/SKILLSET.md', 'include.not_text'],

@@ -116,19 +116,29 @@ describe('skills', () => {
     expect(warned([['r/SKILL.md', skillText('r')], ...below('r/skills/', 'ab')] as [string, string][])).toBe(2)
   })
 
-  test('of one name warn of each other, internal ones aside', () => {
+  test('of one name name each other, internal ones and copies aside', () => {
     const internal = 'metadata: { internal: true }\n'
     const { skill } = planOf({
       'a/x/SKILL.md': skillText('x'),
-      'b/x/SKILL.md': skillText('x'),
-      'c/x/SKILL.md': skillText('x', 'B.\n', internal),
+      'b/x/SKILL.md': skillText('x', 'Other.\n'),
+      '.agents/x/SKILL.md': skillText('x', 'Other.\n'),
+      'd/x/SKILL.md': skillText('x', 'Internal.\n', internal),
+      'e/y/SKILL.md': skillText('y'),
+      'f/y/SKILL.md': skillText('y'),
+      'g/x/SKILL.md': skillText('x', 'Third.\n'),
     })
-    const codes = (path: string) => skill(path).warnings.map(({ code }) => code)
-    expect([codes('a/x/SKILL.md'), codes('b/x/SKILL.md'), codes('c/x/SKILL.md')]).toEqual([
-      ['name.duplicate'],
-      ['name.duplicate'],
-      [],
-    ])
+    const warnings = (path: string) => skill(path).warnings.map(({ code, message }) => `${code}: ${message}`)
+    const more = 'and 1 more have this name, too'
+    expect(warnings('a/x/SKILL.md')).toEqual([`name.duplicate: b/x/SKILL.md ${more}`])
+    expect(warnings('b/x/SKILL.md')).toEqual([`name.duplicate: a/x/SKILL.md ${more}`])
+    expect(warnings('.agents/x/SKILL.md')).toEqual([`name.duplicate: a/x/SKILL.md ${more}`])
+    expect(warnings('d/x/SKILL.md')).toEqual([])
+    expect([...warnings('e/y/SKILL.md'), ...warnings('f/y/SKILL.md')]).toEqual([])
+  })
+
+  test('of one name name the only other one', () => {
+    const { skill } = planOf({ 'a/x/SKILL.md': skillText('x'), 'b/x/SKILL.md': skillText('x', 'Other.\n') })
+    expect(skill('a/x/SKILL.md').warnings.map(({ message }) => message)).toEqual(['b/x/SKILL.md has this name, too'])
   })
 })
 

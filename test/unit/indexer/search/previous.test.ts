@@ -132,7 +132,13 @@ test.each([
   const section = new SectionWriter(writer, { itemsBlock: () => block })
   section.addItem({ path: 'a.md', title: 'A', summary: '', text: null })
   const search = await section.finish(
-    { kinds: Uint8Array.of(2), owners: Int32Array.of(-1), titleLengths: Uint8Array.of(1) },
+    {
+      kinds: Uint8Array.of(2),
+      owners: Int32Array.of(-1),
+      asides: Uint8Array.of(0),
+      copies: new Map(),
+      titleLengths: Uint8Array.of(1),
+    },
     new Uint8Array(FINGERPRINT_BYTES),
   )
   await writer.finish({ truncated: false, search, root: EMPTY_ROOT })

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { Sha256 } from '../contract/shared.ts'
+
+/**
+ * `packages`: every listed skill that is served in full, as clients install it. Key: `SKILL.md` path. Its files are the rows of `files` below
+ * its folder that have a record, `links` and `notices`.
+ */
+export const PackageRow = z.union([
+  z.object({
+    /** As YAML 1.2 (core schema) reads it. */
+    frontMatter: z.record(z.string(), z.json()),
+    /** The archive of its files, by `core/skill-package.ts`. */
+    archive: z.object({ sha256: Sha256, sizeBytes: z.int().min(1) }),
+    /** Symlinks in its folder, which are installed as copies of the files that they lead to. */
+    links: z.array(z.object({ path: z.string(), target: z.string() })).optional(),
+    /** Files outside its folder that say under which license it is; installed under their base names. */
+    notices: z.array(z.string()).optional(),
+    /** Number of its files that manifests exclude. */
+    excluded: z.int().min(1).optional(),
+    /** As in `SkillRow`, where that skill can be installed. */
+    copyOf: z.string().optional(),
+    /** Why clients of the skills extension of MCP refuse it, in words: they do not get it. */
+    mcpRefusal: z.string().optional(),
+  }),
+  /** Why clients cannot install it, in words. */
+  z.object({ refusal: z.string() }),
+])
+export type PackageRow = z.infer<typeof PackageRow>

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import type { RepoPath } from '#core/repo-path.ts'
+import { comparePlaces } from '#core/skill-places.ts'
+
+test('the place of an author comes before tests and documentation, hidden folders, and deeper ones', () => {
+  const places = [
+    'SKILL.md',
+    'skills/x/SKILL.md',
+    'plugins/office/skills/x/SKILL.md',
+    '.claude/skills/x/SKILL.md',
+    'docs/de/skills/x/SKILL.md',
+    '.github/tests/x/SKILL.md',
+  ] as RepoPath[]
+  expect(places.toReversed().sort(comparePlaces)).toEqual(places)
+})
