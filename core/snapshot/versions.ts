@@ -8,7 +8,7 @@
  * 5: the tokens of what skills deliver.
  * 6: a table of what is delivered, by digest, which two commits are compared by.
  * 7: that table tells files whose bytes are not held by their blobs.
- * 8: facts of every delivered file, and copies of skills.
+ * 8: facts of every delivered file; which skills are copies of which; what some clients refuse of a skill.
  */
 export const FORMAT_VERSION = 8
 
@@ -24,7 +24,9 @@ export const FORMAT_VERSION = 8
  *    described skill is told by its title.
  * 4: digests of files and of whole skills; skills that clients cannot install say why.
  * 5: the budget of skills: bytes, tokens and pages.
- * 6: licenses, front matter, findings, symbolic links and installable skills as people write them.
+ * 6: words of restriction are not looked for in names and addresses, and licenses are read where and as people declare them; front matter is
+ *    read field by field where it is not YAML; packages are what `npx skills` takes; copies are no duplicates; symbolic links are read as their
+ *    targets; references in code are checked; a job that runs out of time leaves out files.
  */
 export const RULES_VERSION = 6
 
@@ -37,6 +39,6 @@ export const RULES_VERSION = 6
  * 4: the same terms, packed in less time.
  * 5: stop words precede the other terms, and blocks keep the boundaries of the previous commit.
  * 6: the length of a text is rounded to three binary digits.
- * 7: copies, tests and fixtures come after skills; long queries count.
+ * 7: the head says which skills are copies of which, and what lies in folders for tests.
  */
 export const SEARCH_VERSION = 7
