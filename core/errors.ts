@@ -136,6 +136,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
 export const CASE_MESSAGE = {
   'mount.ref_not_found:shortened':
     'the repository has no branch or tag of this name; if it is the beginning of a commit hash, give all 40 digits',
+  'file.not_text:lfs': 'the text is kept in Git LFS: the repository holds only a pointer to it, which is at sourceUrl',
 } as const
 
 /** What `mount.ref_not_found` says of a ref. @param ref `null`: the default branch */

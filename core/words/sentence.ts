@@ -2,6 +2,8 @@ import { messageKeyOf } from '../errors.ts'
 import type { PROBLEMS } from './problems-en.ts'
 import { ENGLISH_SPEECH, fill, type Speech } from './speech.ts'
 
+export { messageKeyOf }
+
 /** A sentence of the catalogue with its values. The code that prints it chooses the language. */
 export interface Sentence {
   key: keyof typeof PROBLEMS

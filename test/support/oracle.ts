@@ -103,11 +103,23 @@ export function openOracle(gitDir: string, commit: string): (isServed: IsServed)
       return skillFolders.has('') && (more.length === 0 || FOLDERS_OF_A_ROOT_SKILL.includes(top ?? '')) ? '' : null
     }
   }
+  // A second path to a skill or document is none by itself.
+  const plain = regular.filter(({ isLinked }) => !isLinked)
+  const isSecond = ({ path, oid, isLinked }: (typeof regular)[number]) =>
+    isLinked === true &&
+    plain.some(other => {
+      if (other.oid !== oid || withheld.has(other.path)) return false
+      if (posix.basename(path) === 'SKILL.md') return posix.basename(other.path) === 'SKILL.md'
+      return findOwner(other.path) !== null || kindOf(other.path, null, manifests) === 'document'
+    })
+  const second = new Set(regular.filter(isSecond).map(({ path }) => path))
   const owners = new Map(regular.map(({ path }) => [path, findOwner(path)]))
   const ownerOf = (path: string) => owners.get(path) ?? null
-  const kinds = new Map(
-    regular.filter(({ path }) => !withheld.has(path)).map(({ path }) => [path, kindOf(path, ownerOf(path), manifests)]),
-  )
+  const kindOfFile = (path: string) => {
+    const kind = kindOf(path, ownerOf(path), manifests)
+    return kind === 'document' && second.has(path) ? 'community' : kind
+  }
+  const kinds = new Map(regular.filter(({ path }) => !withheld.has(path)).map(({ path }) => [path, kindOfFile(path)]))
   const filesByOwner = Map.groupBy(
     [...kinds].filter(([, kind]) => kind === 'supporting').map(([path]) => path),
     ownerOf,
@@ -133,7 +145,7 @@ export function openOracle(gitDir: string, commit: string): (isServed: IsServed)
     }
   }
   const isInternal = ([, { fields }]: [string, ReturnType<typeof splitSkill>]) => isYes(mappingOf(fields, 'metadata').internal)
-  const internal = new Set([...splits].filter(isInternal).map(([path]) => folderOf(path)))
+  const internal = new Set([...splits].filter(one => isInternal(one) || second.has(one[0])).map(([path]) => folderOf(path)))
   const isListed = (path: string, kind: Kind) =>
     kind === 'document' || ((kind === 'skill' || kind === 'supporting') && !internal.has(ownerOf(path) ?? ''))
   const pathsWhere = (wanted: (path: string, kind: Kind) => boolean) =>

@@ -3,7 +3,7 @@ import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { visibleLine } from '#core/hidden-text.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
 import { joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
-import { truncateCharacters } from '#core/text.ts'
+import { isLfsPointer, truncateCharacters } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
@@ -226,7 +226,9 @@ function readLicenseText(reading: Reading, file: FoundFile): Declaration {
     case 'unknown': {
       const issue: LicenseIssue = {
         code: 'license.unrecognized',
-        message: say('license.unrecognized:text'),
+        message: say(
+          isLfsPointer(reading.sources.textOf(file.oid) ?? '') ? 'license.unrecognized:lfs' : 'license.unrecognized:text',
+        ),
         path: file.path,
       }
       return { ...base, kind: 'unknown', name: null, issues: [issue] }
@@ -250,14 +252,14 @@ function readMetadata(reading: Reading, folder: RepoPath, name: string): Declara
   if (file === null) return null
   const text = reading.sources.textOf(file.oid)
   if (text === undefined) return null
-  const words = text === null ? null : readMetadataLicense(text)
+  const words = text === null || isLfsPointer(text) ? null : readMetadataLicense(text)
   return words === undefined ? null : declarationOf(reading, folder, 'metadata', file.path, words)
 }
 
 /** The license section of the README at the root, as a fallback. A symlink does not count. */
 function readReadme({ sources, settings }: Reading): Declaration | null {
   const files = sources.filesIn(ROOT)
-  const name = chooseReadme([...files].flatMap(([name, { mode }]) => (mode === '120000' ? [] : [name])))
+  const name = chooseReadme([...files].flatMap(([name, { mode, target }]) => (mode === '120000' || target ? [] : [name])))
   const oid = name === null ? undefined : files.get(name)?.oid
   const text = oid === undefined ? null : sources.textOf(oid)
   const id = text === null || text === undefined ? null : readLicenseSection(text)
