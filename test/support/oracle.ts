@@ -41,6 +41,8 @@ export interface ExpectedSkill {
   path: string
   directory: string
   internal: boolean
+  /** A symlink gives it its path, and it is listed by another one. */
+  isSecond: boolean
   /** Paths of its files, in byte order. */
   files: string[]
   context: ExpectedContext
@@ -139,6 +141,7 @@ export function openOracle(gitDir: string, commit: string): (isServed: IsServed)
       path,
       directory,
       internal: internal.has(directory),
+      isSecond: second.has(path),
       files: filesByOwner.get(directory) ?? [],
       context: { rules, body, includes },
       complete: !rulesMissing && !includesMissing,
