@@ -98,7 +98,10 @@ function* walkTree(
   function readOwn(folder: TreeFolder, inherited: readonly Exclusion[]): readonly Exclusion[] | null {
     const file = folder.files.get(MANIFEST_FILE)
     if (!file || file.mode === '160000') return inherited
-    const read = readManifest(blocked.has(file.path) ? { ...file, mode: '120000' } : file, bytesOf(file.oid), repositoryName)
+    // An excluded manifest keeps its effect, in its folder and where a link gives that folder. A link to it from elsewhere would open it.
+    const isOfFolder = file.target === undefined || parentOf(file.target) === folder.target
+    const readable = isOfFolder || !blocked.has(file.path)
+    const read = readManifest(readable ? file : { ...file, mode: '120000' }, bytesOf(file.oid), repositoryName)
     diagnostics.push(...read.diagnostics)
     if (read.kind === 'unreadable') return null
     if (read.kind === 'document') return inherited

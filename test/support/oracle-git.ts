@@ -16,12 +16,29 @@ interface Entry {
   path: string
   /** A symlink gives it this path. */
   isLinked?: true
+  /** Its own path, then. */
+  target?: string
 }
 
 /** The tree, in which symlinks are what git finds behind them; those that lead to nothing, and around, stay. */
 export function listTree(gitDir: string, commit: string): Entry[] {
   const entries = listPlainTree(gitDir, commit)
-  return entries.flatMap(entry => (entry.mode === '120000' ? behindLink(gitDir, commit, entry) : [entry]))
+  const texts = readBlobs(gitDir, [...new Set(entries.filter(({ mode }) => mode === '120000').map(({ oid }) => oid))])
+  const links = new Map(entries.flatMap(({ path, mode, oid }) => (mode === '120000' ? [[path, `${texts.get(oid)}`]] : [])))
+  return entries
+    .flatMap(entry => (entry.mode === '120000' ? behindLink(gitDir, commit, entry) : [entry]))
+    .map(entry => (entry.isLinked ? { ...entry, target: realPath(entry.path, links) } : entry))
+}
+
+/** Replaces the first link of a path by where it leads, until there is none. Of links that git has followed. */
+function realPath(path: string, links: ReadonlyMap<string, string>): string {
+  const names = path.split('/')
+  for (let count = 1; count <= names.length; count++) {
+    const above = names.slice(0, count).join('/')
+    const text = links.get(above)
+    if (text !== undefined) return realPath(posix.join(posix.dirname(above), text, ...names.slice(count)), links)
+  }
+  return path
 }
 
 function behindLink(gitDir: string, commit: string, link: Entry, around: readonly string[] = []): Entry[] {

@@ -91,6 +91,9 @@ export function openOracle(gitDir: string, commit: string): (isServed: IsServed)
     for (const path of ignoredBelow(gitDir, folder, exclude, below)) withheld.add(path)
   }
 
+  // A path below a symlink is withheld with the file that it leads to.
+  for (const { path, target } of regular) if (target !== undefined && withheld.has(target)) withheld.add(path)
+
   // Skills, and whose every file is.
   const skillPaths = small
     .map(({ path }) => path)
@@ -106,14 +109,11 @@ export function openOracle(gitDir: string, commit: string): (isServed: IsServed)
     }
   }
   // A second path to a skill or document is none by itself.
-  const plain = regular.filter(({ isLinked }) => !isLinked)
-  const isSecond = ({ path, oid, isLinked }: (typeof regular)[number]) =>
-    isLinked === true &&
-    plain.some(other => {
-      if (other.oid !== oid || withheld.has(other.path)) return false
-      if (posix.basename(path) === 'SKILL.md') return posix.basename(other.path) === 'SKILL.md'
-      return findOwner(other.path) !== null || kindOf(other.path, null, manifests) === 'document'
-    })
+  const isSecond = ({ path, target }: (typeof regular)[number]) => {
+    if (target === undefined) return false
+    if (posix.basename(path) === 'SKILL.md') return posix.basename(target) === 'SKILL.md'
+    return findOwner(target) !== null || kindOf(target, null, manifests) === 'document'
+  }
   const second = new Set(regular.filter(isSecond).map(({ path }) => path))
   const owners = new Map(regular.map(({ path }) => [path, findOwner(path)]))
   const ownerOf = (path: string) => owners.get(path) ?? null
