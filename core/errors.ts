@@ -144,6 +144,7 @@ export const CASE_MESSAGE = {
   'mount.ref_not_found:tags': 'the repository has tags and no branch; name one of its tags after @, as the route refs lists them',
   'mount.not_allowed:sha256':
     'the repository names its objects by SHA-256, and only repositories of the object format SHA-1 are served',
+  'file.not_text:lfs': 'the text is kept in Git LFS: the repository holds only a pointer to it, which is at sourceUrl',
 } as const
 
 /** The key of an error's message in the catalogues: `<code>`, or `<code>:<case>`. `null` when the message has no translation. */

@@ -100,6 +100,10 @@ export const LOCAL_SHALLOW_BYTES = 1024 * 1024
 export const TREE_ENTRIES = 200_000
 export const TREE_DEPTH_SEGMENTS = 64
 export const PATH_BYTES = 1_024
+/** Symbolic links between a link and what it leads to, itself included. */
+export const LINK_HOPS = 8
+/** Files and folders that symbolic links add to a tree. */
+export const LINKED_ENTRIES = 20_000
 export const READABLE_FILE_BYTES = 1024 * 1024
 /** Equal files count once. */
 export const INDEXED_TEXT_BYTES = 128 * 1024 * 1024

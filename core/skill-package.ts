@@ -11,20 +11,18 @@ export interface PackageEntry {
 export interface PackageParts {
   /** Folder of the skill. */
   directory: RepoPath
-  /** Regular files of the folder, in byte order of their paths. */
+  /** Files of the folder, in byte order of their paths. */
   files: readonly RepoPath[]
-  links: readonly { path: RepoPath; target: RepoPath }[]
   notices: readonly RepoPath[]
 }
 
 /**
- * The files of a package in the order of its archive: those of the folder, then links as copies of the files that they lead to, then the
- * license files and notices from outside.
+ * The files of a package in the order of its archive: those of the folder, then the license
+ * files and notices from outside.
  */
-export function packageEntries({ directory, files, links, notices }: PackageParts): PackageEntry[] {
+export function packageEntries({ directory, files, notices }: PackageParts): PackageEntry[] {
   return [
     ...files.map(path => ({ name: packageName(directory, path), source: path })),
-    ...links.map(({ path, target }) => ({ name: packageName(directory, path), source: target })),
     ...notices.map(path => ({ name: baseNameOf(path), source: path })),
   ]
 }

@@ -13,6 +13,11 @@ export function decodeText(bytes: Uint8Array): string | null {
   }
 }
 
+/** Whether a text is a pointer of Git LFS, which keeps the file elsewhere. */
+export function isLfsPointer(text: string): boolean {
+  return text.length <= 200 && text.startsWith('version https://git-lfs.github.com/spec/')
+}
+
 export function encodeText(text: string): Uint8Array {
   return encoder.encode(text)
 }

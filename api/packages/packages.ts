@@ -16,7 +16,6 @@ export interface SkillPackage {
   archive: { sha256: string; sizeBytes: number }
   /** Number of its files that manifests exclude. */
   excluded: number
-  links: readonly { path: RepoPath; target: RepoPath }[]
   notices: readonly RepoPath[]
   /** `SKILL.md` path of the skill that it is a byte-identical copy of. */
   copyOf: RepoPath | null
@@ -92,8 +91,7 @@ export async function listFiles(snapshot: Snapshot, one: SkillPackage): Promise<
 /** A file of a package by its name; `null` when there is none. */
 export async function findFile(snapshot: Snapshot, one: SkillPackage, name: string): Promise<PackagedFile | null> {
   const path = (one.directory === '' ? name : `${one.directory}/${name}`) as RepoPath
-  const source =
-    one.links.find(link => link.path === path)?.target ?? one.notices.find(notice => baseNameOf(notice) === name) ?? path
+  const source = one.notices.find(notice => baseNameOf(notice) === name) ?? path
   return fileOf(name, (await snapshot.get('files', source)) ?? undefined)
 }
 
@@ -109,14 +107,13 @@ export async function packageAround(snapshot: Snapshot, mounted: RepoPath, path:
 
 function packageOf(path: RepoPath, row: PackageRow): SkillPackage | null {
   if ('refusal' in row) return null
-  const { frontMatter, archive, links = [], notices = [], excluded = 0, copyOf, mcpRefusal } = row
+  const { frontMatter, archive, notices = [], excluded = 0, copyOf, mcpRefusal } = row
   return {
     path,
     directory: parentOf(path),
     frontMatter: frontMatter as SkillPackage['frontMatter'],
     archive,
     excluded,
-    links: links.map(link => ({ path: link.path as RepoPath, target: link.target as RepoPath })),
     notices: notices.map(notice => notice as RepoPath),
     copyOf: copyOf === undefined ? null : (copyOf as RepoPath),
     isForMcp: mcpRefusal === undefined,

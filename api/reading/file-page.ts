@@ -1,6 +1,6 @@
 import type { Address } from '#core/address.ts'
 import type { FilePage, FileQuery } from '#core/contract/file.ts'
-import { ServiceError } from '#core/errors.ts'
+import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import type { FileRow } from '#core/snapshot/format.ts'
@@ -24,9 +24,9 @@ export async function readFilePage(
 
   const file = isInside(mount.address.path, path) ? await snapshot.get('files', path) : null
   if (file === null) throw new ServiceError('file.not_found')
-  const sourceUrl = host.urls.raw(repository, commit, path)
+  const sourceUrl = host.urls.raw(repository, commit, file.target ?? path)
   if (file.record === undefined || file.sha256 === undefined || file.refusal !== undefined)
-    throw refusalOf(file.refusal, sourceUrl, isSourceServed(deps, mount.address))
+    throw refusalOf(file, sourceUrl, isSourceServed(deps, mount.address))
 
   const bytes = await snapshot.record(file.record)
   if (bytes.length !== file.sizeBytes)
@@ -41,10 +41,13 @@ export function isSourceServed({ localSource }: Pick<Deps, 'localSource'>, { hos
   return host !== 'local' || localSource === 'open'
 }
 
-function refusalOf(refusal: FileRow['refusal'], sourceUrl: string, isSourceServed: boolean): ServiceError {
+function refusalOf({ refusal, inLfs }: FileRow, sourceUrl: string, isSourceServed: boolean): ServiceError {
   const isDeadEnd = refusal === 'file.not_served' && !isSourceServed
-  return new ServiceError(refusal ?? 'file.not_found', { sourceUrl, ...(isDeadEnd ? { message: WITHHELD } : {}) })
+  const message = isDeadEnd ? WITHHELD : inLfs ? IN_LFS : undefined
+  return new ServiceError(refusal ?? 'file.not_found', { sourceUrl, ...(message === undefined ? {} : { message }) })
 }
+
+const IN_LFS = CASE_MESSAGE['file.not_text:lfs']
 
 /** The message of a refusal whose `sourceUrl` leads to nothing. */
 export const WITHHELD =

@@ -3,7 +3,8 @@ import type { FragmentOfFile, Warning } from '#core/contract/shared.ts'
 import type { Skill, SkillPage, SkillQuery } from '#core/contract/skill.ts'
 import { ServiceError } from '#core/errors.ts'
 import { SKILL_PAGE_BYTES, WARNINGS_PER_SKILL } from '#core/limits.ts'
-import { baseNameOf, isInside, type RepoPath } from '#core/repo-path.ts'
+import { foldPath } from '#core/path-fold.ts'
+import { baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
 import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
 import { countCharacters, decodeText, utf8Length } from '#core/text.ts'
@@ -105,7 +106,7 @@ async function readPiece(snapshot: Snapshot, piece: StoredPiece): Promise<string
 function skillMetadata({ host, repository, commit, address }: ReadyMount, path: RepoPath, row: ContextRow, full: boolean) {
   const { directory, name, description, frontMatter, translations, license } = row
   const warnings = warningsInMount(address.path, row.warnings)
-  const serving = { license, full, sourceUrl: host.urls.raw(repository, commit, path) }
+  const serving = { license, full, sourceUrl: host.urls.raw(repository, commit, row.target ?? path) }
   return { path, directory, name, description, frontMatter, warnings, translations, serving }
 }
 
@@ -131,7 +132,11 @@ function firstPageFields(
   const isReadable = (path: string) => isInside(address.path, path as RepoPath)
   const oversized = full.oversized
     .filter(({ path }) => isReadable(path))
-    .map(({ path, sizeBytes }) => ({ path, size: sizeBytes, sourceUrl: host.urls.raw(repository, commit, path) }))
+    .map(({ path, sizeBytes, target }) => ({
+      path,
+      size: sizeBytes,
+      sourceUrl: host.urls.raw(repository, commit, target ?? path),
+    }))
   const hasOversized = oversized.length > 0
   if (!first) return { warnings: [], files: [], references: [], ...(hasOversized && { oversized: [] }) }
   const outside = full.references.filter(path => !isReadable(path)).map(outsideWarning)
@@ -160,12 +165,27 @@ async function missingSkill({ snapshot, address }: ReadyMount, asked: string): P
       return [skill.name, skill.directory, baseNameOf(skill.directory as RepoPath)].includes(wanted) && wanted !== ''
     })
   const [only, ...others] = meant
-  if (only === undefined) return new ServiceError('skill.not_found')
+  if (only === undefined)
+    return missingPath(
+      skills.map(([path]) => path),
+      wanted,
+    )
   if (others.length > 0) {
     const directories = meant.slice(0, CHOICES).map(skill => skill.directory)
     return new ServiceError('skill.ambiguous', { directories, ...(meant.length > CHOICES && { message: tooMany(meant.length) }) })
   }
-  return new ServiceError('skill.not_found', { message: `there is no skill at this path; did you mean ${only.path}?` })
+  return new ServiceError('skill.not_found', { message: didYouMean(only.path) })
+}
+
+/** Names the skill whose path or folder differs in upper and lower case or in Unicode normalization alone. */
+function missingPath(paths: readonly string[], wanted: string): ServiceError {
+  const folded = foldPath(wanted)
+  const near = paths.find(path => folded !== '' && [path, parentOf(path as RepoPath)].some(one => foldPath(one) === folded))
+  return new ServiceError('skill.not_found', near === undefined ? {} : { message: didYouMean(near) })
+}
+
+function didYouMean(path: string): string {
+  return `there is no skill at this path; did you mean ${path}?`
 }
 
 /** Directories listed for an ambiguous name. */

@@ -16,15 +16,11 @@ import {
 import { FrontMatterValue, SkillBudget } from '../contract/skill.ts'
 import { isInside, type RepoPath } from '../repo-path.ts'
 import { DeliveredRow } from './delivered.ts'
+import { Location, Locations } from './location.ts'
 import { PackageRow } from './package-row.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
-/**
- * Location of a byte range in a pack: index into `SnapshotHeader.packs`, byte offset, byte length. The range is a gzip member (a record,
- * which is the bytes of one file, or a shard of a table), or a segment of the search section.
- */
-export const Location = z.tuple([z.int().min(0), z.int().min(0), z.int().min(1)])
-export type Location = z.infer<typeof Location>
+export { Location } from './location.ts'
 
 /**
  * A pack: gzip members and segments of search sections, and at its end a directory of `directoryBytes` that lists its blobs for the indexer
@@ -37,40 +33,6 @@ export const PackEntry = z.object({
   directoryBytes: z.int().min(0),
 })
 export type PackEntry = z.infer<typeof PackEntry>
-
-/**
- * Locations as one list of numbers, three for each: index of the pack, distance from the end of the previous location in that pack,
- * and length. Such numbers are small and compress well. There may be thousands: a schema for each would dominate the parsing of a header.
- */
-const Locations = z.codec(z.custom<number[]>(isListOfIntegers), z.custom<Location[]>(isListOfLocations), {
-  decode(numbers) {
-    const ends = new Map<number, number>()
-    const locations: Location[] = []
-    for (let at = 0; at < numbers.length; at += 3) {
-      const [pack = -1, distance = 0, length = 0] = [numbers[at], numbers[at + 1], numbers[at + 2]]
-      const offset = (ends.get(pack) ?? 0) + distance
-      ends.set(pack, offset + length)
-      locations.push([pack, offset, length])
-    }
-    return locations
-  },
-  encode(locations) {
-    const ends = new Map<number, number>()
-    return locations.flatMap(([pack, offset, length]) => {
-      const distance = offset - (ends.get(pack) ?? 0)
-      ends.set(pack, offset + length)
-      return [pack, distance, length]
-    })
-  },
-})
-
-function isListOfIntegers(value: unknown): boolean {
-  return Array.isArray(value) && value.every(Number.isSafeInteger)
-}
-
-function isListOfLocations(value: unknown): boolean {
-  return Array.isArray(value) && value.every(([pack, offset, length]) => pack >= 0 && offset >= 0 && length >= 1)
-}
 
 /**
  * A sorted table: rows in byte order of their keys, cut into shards at content-defined boundaries.
@@ -151,7 +113,11 @@ export const FileRow = z.object({
   /** Of these bytes; present with `record`. */
   sha256: Sha256.optional(),
   executable: z.literal(true).optional(),
+  /** The path of these bytes in the commit, if a symlink gives the file this one. */
+  target: z.string().optional(),
   refusal: z.enum(['file.too_large', 'file.not_text', 'file.not_served']).optional(),
+  /** It is not text because it is a pointer of Git LFS. */
+  inLfs: z.literal(true).optional(),
 })
 export type FileRow = z.infer<typeof FileRow>
 
@@ -177,6 +143,8 @@ export const ContextRow = z.object({
   warnings: z.array(Warning),
   translations: Translations,
   license: License,
+  /** The path of the `SKILL.md` in the commit, if a symlink gives it this one. */
+  target: z.string().optional(),
   /** Absent when the license permits only a description. */
   full: z
     .object({
@@ -192,7 +160,7 @@ export const ContextRow = z.object({
       sha256: Sha256.optional(),
       /** Paths in the whole repository; a mount shows those inside it. */
       references: z.array(z.string()),
-      oversized: z.array(z.object({ path: z.string(), sizeBytes: z.int().min(0) })),
+      oversized: z.array(z.object({ path: z.string(), sizeBytes: z.int().min(0), target: z.string().optional() })),
       /** Whether required content is missing, so that no page completes the context. */
       incomplete: z.boolean(),
     })

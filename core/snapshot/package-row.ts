@@ -3,7 +3,7 @@ import { Sha256 } from '../contract/shared.ts'
 
 /**
  * `packages`: every listed skill that is served in full, as clients install it. Key: `SKILL.md` path. Its files are the rows of `files` below
- * its folder that have a record, `links` and `notices`.
+ * its folder that have a record, and `notices`.
  */
 export const PackageRow = z.union([
   z.object({
@@ -11,8 +11,6 @@ export const PackageRow = z.union([
     frontMatter: z.record(z.string(), z.json()),
     /** The archive of its files, by `core/skill-package.ts`. */
     archive: z.object({ sha256: Sha256, sizeBytes: z.int().min(1) }),
-    /** Symlinks in its folder, which are installed as copies of the files that they lead to. */
-    links: z.array(z.object({ path: z.string(), target: z.string() })).optional(),
     /** Files outside its folder that say under which license it is; installed under their base names. */
     notices: z.array(z.string()).optional(),
     /** Number of its files that manifests exclude. */

@@ -1,10 +1,15 @@
 import { ADVICE } from '#core/advice.ts'
 import { closeName } from '#core/close-name.ts'
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
+import { TITLE_CHARACTERS } from '#core/limits.ts'
+import { baseNameOf, isInside, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { parseYamlMappingLeniently, splitFrontMatter, type YamlValue } from '../rules/front-matter.ts'
+import { pathsOfLink } from '../rules/references.ts'
+import { shortLine } from '../rules/short-line.ts'
 import { SKILL_FIELDS } from '../rules/skill.ts'
+import { linksOfText } from '../rules/skill-links.ts'
 import type { Finding, SkillReport } from './schema.ts'
 
 /** The whole text of a file of a skill's required reading. */
@@ -41,11 +46,36 @@ export function findingsOfSkill(
   const outside = skill.delivery.kind === 'full' ? skill.delivery.outside : []
   return [
     ...found,
+    ...(own && skill.delivery.kind === 'full' ? leavingLinks(own, skill.delivery.references, texts) : []),
     ...outside.map(path => {
       const message = say('reference.outside:folder', { path })
       return { ...finding({ severity: 'warning', code: 'reference.outside', path: skill.path, message }), skill: skill.path }
     }),
   ]
+}
+
+/**
+ * The links of a skill that lead out of its folder: where it is installed, their files are missing. Those into folders beside it are left out, since other
+ * skills are installed beside it, too.
+ */
+function leavingLinks(own: SkillText, references: readonly string[], texts: readonly SkillText[]): Finding[] {
+  const directory = parentOf(own.path as RepoPath)
+  const beside = parentOf(directory)
+  const isMissing = (path: string) => !isInside(directory, path as RepoPath) && !isSkillBeside(path)
+  const isSkillBeside = (path: string) =>
+    baseNameOf(path as RepoPath) === SKILL_FILE && parentOf(parentOf(path as RepoPath)) === beside
+  const missing = references.filter(isMissing)
+  if (missing.length === 0) return []
+  return linksOfText(directory, splitFrontMatter(own.text).body).links.flatMap(({ target }) => {
+    const path = pathsOfLink(target, directory).find(one => missing.some(reference => isInside(one, reference as RepoPath)))
+    if (path === undefined || path === ROOT || isInside(path, directory)) return []
+    const message = say('reference.outside:install', {
+      target: shortLine(target, TITLE_CHARACTERS),
+      path: shortLine(path, TITLE_CHARACTERS),
+    })
+    const place = placeOfLink(message, own.path, texts)
+    return [{ ...finding({ severity: 'warning', code: 'reference.outside', message, ...place }), skill: own.path }]
+  })
 }
 
 /** What is written as front matter gives agents nothing. */

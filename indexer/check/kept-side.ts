@@ -13,6 +13,8 @@ export interface KeptSide {
   reads: DeliveredReads
   /** What a listed skill delivers; `null` where the folder lists none. */
   skillTexts(path: string): Promise<SkillTexts | null>
+  /** The path of a file's own bytes, if a symlink gives it this one. */
+  placeOf(path: string): string
 }
 
 /** What a snapshot in memory delivers below a folder: a mount of the folder. */
@@ -45,5 +47,6 @@ export function keptSideOf(snapshot: KeptSnapshot, folder: RepoPath): KeptSide {
       const context = items.skills.has(path) ? snapshot.rows('contexts').get(path) : undefined
       return context === undefined ? null : await deliveredTexts(path, context, read)
     },
+    placeOf: path => snapshot.rows('files').get(path)?.target ?? path,
   }
 }

@@ -12,7 +12,11 @@ export interface KeptTexts extends RepositoryTree {
 }
 
 export function keepTexts(tree: RepositoryTree): KeptTexts {
-  const oids = new Map(tree.entries.flatMap(({ path, oid }) => (path !== null && isKept(path) ? [[path, oid] as const] : [])))
+  const oids = new Map(
+    tree.entries.flatMap(({ path, mode, oid }) =>
+      path !== null && mode !== '120000' && isKept(path) ? [[path, oid] as const] : [],
+    ),
+  )
   const keptIds = new Set(oids.values())
   const kept = new Map<string, Uint8Array>()
   return {

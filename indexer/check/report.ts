@@ -25,7 +25,9 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject): Chec
   const { folder, source, visibility } = subject
   const row = folder === '' ? snapshot.root.folder : snapshot.rows('folders').get(folder)
   const delivered = deliveredOf(snapshot, folder, row !== undefined)
-  const contexts = inFolder(snapshot.rows('contexts'), folder)
+  // A second path to a skill has nothing of its own.
+  const isOwn = ([path, { target }]: [string, ContextRow]) => target === undefined || snapshot.rows('skills').has(path)
+  const contexts = inFolder(snapshot.rows('contexts'), folder).filter(isOwn)
   const skills = contexts.map(([path, context]) => reportSkill(snapshot, path as RepoPath, context, subject))
   const documents = documentsIn(snapshot, folder, row)
   const findings = collectFindings(snapshot, { skills, documents }, subject, delivered)

@@ -78,7 +78,7 @@ async function readDifference(folder: string, options: DiffOptions): Promise<Dif
     try {
       const before = await readSide(old, repository, path)
       const after = await readSide(worktree, repository, path)
-      const digests = (file: string, sizeBytes: number) => worktree.digests(file, sizeBytes)
+      const digests = (file: string, sizeBytes: number) => worktree.digests(after.placeOf(file), sizeBytes)
       const items = await withDigestsLike(before.items, after.items, digests)
       const compared = await compareRead(before, { ...after, items }, { from, to: { commit: null }, path })
       // A folder that is on neither side is misspelt.

@@ -7,7 +7,7 @@ import { countCharacters, detached } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { isMarkdown } from '../rules/content-kind.ts'
 import { type DescribedText, describeText, type ParsedText, parseText, type TextFacts } from '../rules/document.ts'
-import { readableText } from '../rules/file-text.ts'
+import { type BlobState, type FileText, readFileText } from '../rules/file-text.ts'
 import { findHidden, type HiddenFinding } from '../rules/hidden-lines.ts'
 import type { TreeFile } from '../rules/tree.ts'
 import type { ItemText } from '../search/input.ts'
@@ -78,7 +78,7 @@ export class ContentStore {
   readonly #reading: FileReading
   readonly #packages: Pick<PackageArchives, 'add'>
   readonly #records: RecordWriter
-  readonly #states = new Map<string, 'text' | 'not_text' | 'unreadable'>()
+  readonly #states = new Map<string, BlobState>()
   readonly #facts = new Map<RepoPath, TextFacts>()
   readonly #hidden = new Map<RepoPath, HiddenFinding[]>()
   readonly #characters = new Map<string, number>()
@@ -140,8 +140,7 @@ export class ContentStore {
     return this.#leftOut
   }
 
-  /** `unreadable`: the repository lacks the blob. `unread`: it was not read. */
-  stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread' {
+  stateOf(oid: string): BlobState {
     return this.#states.get(oid) ?? 'unread'
   }
 
@@ -178,7 +177,7 @@ export class ContentStore {
     this.#states.set(oid, 'text')
     const readText = async () => {
       const bytes = await this.#readOne(wanted)
-      const text = bytes && readableText(bytes)
+      const text = bytes && textOrNull(readFileText(bytes))
       if (text === null) throw new Error(`the text of the blob ${oid} cannot be read any more`)
       return textOf(parseText(path, text))
     }
@@ -188,9 +187,10 @@ export class ContentStore {
 
   #readFile(wanted: WantedFile, bytes: Uint8Array | null): WaitingFile | null {
     const { oid, path } = wanted.file
-    const text = bytes === null ? null : readableText(bytes)
-    this.#states.set(oid, bytes === null ? 'unreadable' : text === null ? 'not_text' : 'text')
-    if (bytes === null) return null
+    const found = bytes === null ? null : readFileText(bytes)
+    this.#states.set(oid, found?.kind ?? 'unreadable')
+    if (bytes === null || found === null) return null
+    const text = textOrNull(found)
     const sizeBytes = bytes.length
     if (wanted.packaged) this.#packages.add(wanted.file, bytes)
     if (text === null) {
@@ -236,6 +236,10 @@ export class ContentStore {
     this.#facts.set(file.path, isParsed ? detachedFacts(facts) : facts)
     return described
   }
+}
+
+function textOrNull(read: FileText): string | null {
+  return read.kind === 'text' ? read.text : null
 }
 
 /** Its record becomes a location once that is known. */

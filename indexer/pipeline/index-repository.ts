@@ -13,7 +13,7 @@ import { optimizeAsUsual } from './compiler.ts'
 import { keepHeapSmall } from './heap.ts'
 import type { IndexOptions } from './progress.ts'
 import { readContent } from './read-content.ts'
-import { readLicenses, readManifests, readSkills } from './read-policy.ts'
+import { readLicenses, readLinkTexts, readManifests, readSkills } from './read-policy.ts'
 import { withAskedSizes } from './select-blobs.ts'
 
 type IndexedRepository = Pick<HostRepository, 'name' | 'visibility'>
@@ -21,8 +21,8 @@ type IndexedRepository = Pick<HostRepository, 'name' | 'visibility'>
 /**
  * Turns a repository whose tree was read into a snapshot.
  *
- * Blobs are read in three rounds, and pure functions over what is known by then select each of them: the manifests; the skills and the
- * license texts; the content, a file at a time. The same commit gives the same objects.
+ * Blobs are read in rounds, and pure functions over what is known by then select each of them: where symlinks lead; the manifests; the skills
+ * and the license texts; the content, a file at a time. The same commit gives the same objects.
  *
  * @throws IndexError, ReadError, or an error of the writer
  */
@@ -33,7 +33,8 @@ export async function indexRepository<Written>(
   options: IndexOptions = {},
 ): Promise<Written> {
   const { onProgress = () => {}, search = null, signal, committedAt } = options
-  const tree = buildTree(withAskedSizes(entries))
+  const asked = withAskedSizes(entries)
+  const tree = buildTree(asked, await readLinkTexts(blobs, asked))
   if (isLarge(tree, blobs.known)) {
     keepHeapSmall()
     optimizeAsUsual()

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { PACKAGE_BYTES, PATH_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, type RepoPath } from '#core/repo-path.ts'
 import { packageEntries, packageName } from '#core/skill-package.ts'
 import type { PackageRow } from '#core/snapshot/package-row.ts'
 import { ArchiveWriter } from '#core/tar-archive.ts'
+import { isLfsPointer } from '#core/text.ts'
 import { why } from '#core/words/findings.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
-import { isLfsPointer, readableText } from '../rules/file-text.ts'
-import { type PackagePlan, type PackagePlans, sizeOfPackage, targetOfLink } from '../rules/packages.ts'
+import type { PackagePlan, PackagePlans } from '../rules/packages.ts'
 import type { PlannedSkill } from '../rules/plan.ts'
 import type { TreeFile } from '../rules/tree.ts'
 
@@ -17,12 +17,8 @@ export class PackageArchives {
   readonly #archives: ReadonlyMap<RepoPath, PackageDigest>
   readonly #refusals: ReadonlyMap<PlannedSkill, string>
 
-  /** @param plans with different folders */
-  constructor(
-    plans: readonly { plan: PackagePlan; links: readonly ResolvedLink[] }[],
-    refusals: ReadonlyMap<PlannedSkill, string>,
-  ) {
-    this.#archives = new Map(plans.map(({ plan, links }) => [plan.planned.skill.directory, new PackageDigest(plan, links)]))
+  constructor({ plans, refusals }: PackagePlans) {
+    this.#archives = new Map(plans.map(plan => [plan.planned.skill.directory, new PackageDigest(plan)]))
     this.#refusals = refusals
   }
 
@@ -50,64 +46,17 @@ export class PackageArchives {
   }
 }
 
-/** A symlink and the file that it leads to. */
-interface ResolvedLink {
-  path: RepoPath
-  target: TreeFile
-}
-
-/** Reads where symlinks lead. A package with one that leads out of it is refused. */
-export async function openPackageArchives(blobs: BlobReader, { plans, refusals }: PackagePlans): Promise<PackageArchives> {
-  const refused = new Map(refusals)
-  const resolved: { plan: PackagePlan; links: readonly ResolvedLink[] }[] = []
-  for (const plan of plans) {
-    const links = await resolveLinks(blobs, plan)
-    if (links === null) refused.set(plan.planned, why('linkLeadsOut'))
-    else if (
-      sizeOfPackage(
-        plan,
-        links.map(({ target }) => target),
-      ) > PACKAGE_BYTES
-    )
-      refused.set(plan.planned, why('linkedTooLarge', { limit: PACKAGE_BYTES }))
-    else resolved.push({ plan, links })
-  }
-  return new PackageArchives(resolved, refused)
-}
-
-/** `null`: one of them does not lead to a file of the package. */
-async function resolveLinks(blobs: BlobReader, plan: PackagePlan): Promise<ResolvedLink[] | null> {
-  if (plan.links.length === 0) return []
-  const targets: (TreeFile | null)[] = []
-  // To its end, though one suffices for a refusal: a reading that is left costs a git.
-  for await (const { bytes } of blobs.read(
-    plan.links.map(link => link.oid),
-    PATH_BYTES,
-  )) {
-    const link = plan.links[targets.length] as TreeFile
-    const text = bytes === null ? null : readableText(bytes)
-    targets.push(text === null ? null : targetOfLink(link, text, plan))
-  }
-  const links = plan.links.flatMap(({ path }, index) => {
-    const target = targets[index]
-    return target ? [{ path, target }] : []
-  })
-  return links.length === plan.links.length ? links : null
-}
-
 /** The archive of one skill, of which only the digest is kept. */
 class PackageDigest {
   readonly #plan: PackagePlan
-  readonly #links: readonly ResolvedLink[]
   readonly #hash = createHash('sha256')
   readonly #writer: ArchiveWriter
   #sizeBytes = 0
   #added = 0
   #hasPointer = false
 
-  constructor(plan: PackagePlan, links: readonly ResolvedLink[]) {
+  constructor(plan: PackagePlan) {
     this.#plan = plan
-    this.#links = links
     this.#writer = new ArchiveWriter(crc32, bytes => {
       this.#hash.update(bytes)
       this.#sizeBytes += bytes.length
@@ -129,12 +78,10 @@ class PackageDigest {
     const { files, excluded } = this.#plan
     if ('refusal' in packageFrontMatter || this.#added !== files.length) return UNREADABLE
     if (this.#hasPointer) return { refusal: why('keptInLfs') }
-    const links = this.#links.map(({ path, target }) => ({ path, target: target.path }))
     const notices = this.#plan.notices.filter(file => isText(file.oid))
-    const sources = [...this.#links.map(link => link.target), ...notices]
-    const entries = packageEntries({ directory, files: [], links, notices: notices.map(file => file.path) })
+    const entries = packageEntries({ directory, files: [], notices: notices.map(file => file.path) })
     for (const [index, { name }] of entries.entries()) {
-      const source = sources[index] as TreeFile
+      const source = notices[index] as TreeFile
       const bytes = await read(source.oid)
       if (bytes === null) return UNREADABLE
       this.#write(name, source, bytes)
@@ -143,7 +90,6 @@ class PackageDigest {
     return {
       frontMatter: packageFrontMatter.fields,
       archive: { sha256: this.#hash.digest('hex'), sizeBytes: this.#sizeBytes },
-      ...(links.length > 0 ? { links } : {}),
       ...(notices.length > 0 ? { notices: notices.map(file => file.path) } : {}),
       ...(excluded > 0 ? { excluded } : {}),
       ...(packageFrontMatter.mcpRefusal === null ? {} : { mcpRefusal: packageFrontMatter.mcpRefusal }),

@@ -33,7 +33,7 @@ import type { SearchBuilder } from '../search/builder.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { ContentStore, type FileReading, type WantedFile } from './content-store.ts'
 import { measureContexts } from './context-measures.ts'
-import { openPackageArchives, type PackageArchives } from './package-archives.ts'
+import { PackageArchives } from './package-archives.ts'
 import type { IndexOptions } from './progress.ts'
 import { searchInputOf } from './search-input.ts'
 import { createTokenCounter } from './tokens.ts'
@@ -55,7 +55,7 @@ export async function readContent(
   const chainOf = memo((folder: RepoPath) => manifestsAbove(whole.policy.manifests, folder))
   const included = new Set(includeCandidates(whole, chainOf).map(file => file.path))
   const planned = byPath(whole.files)
-  const packages = await openPackageArchives(blobs, planPackages(whole))
+  const packages = new PackageArchives(planPackages(whole))
   const wanted = wantedFiles(whole, planned, { included, packages, chainOf })
 
   const isLeftOut = leavesOut(planned, options)
@@ -64,8 +64,8 @@ export async function readContent(
   const plan = withoutFiles(whole, store.leftOut)
   options.onProgress?.({ stage: 'content', done: wanted.length, total: wanted.length })
 
-  const isText = (oid: string) => store.stateOf(oid) === 'text'
-  const includesOf = memo(({ skill }: PlannedSkill) => resolveIncludes(chainOf(skill.directory), skill, plan, isText))
+  const stateOf = (oid: string) => store.stateOf(oid)
+  const includesOf = memo(({ skill }: PlannedSkill) => resolveIncludes(chainOf(skill.directory), skill, plan, stateOf))
   const followLinksOf = linkReader(store, plan, chainOf, includesOf)
   const kept = new Map<PlannedSkill, SkillLinks>()
   for (const skill of plan.skills) {
@@ -89,10 +89,10 @@ export async function readContent(
     search?.finish() ?? Promise.resolve(null),
     measureContexts(blobs, plan.skills, { chainOf, includesOf, tokens }, options.signal),
   )
-  const packageRows = await packages.rows(blobs, isText)
+  const packageRows = await packages.rows(blobs, oid => stateOf(oid) === 'text')
 
   const content: Content = {
-    stateOf: oid => store.stateOf(oid),
+    stateOf,
     recordOf: oid => store.recordOf(oid),
     storedOf: oid => store.storedOf(oid),
     measuresOf: skill => measures.get(skill) ?? NOTHING,
@@ -103,7 +103,7 @@ export async function readContent(
     hiddenIn: path => store.hiddenIn(path),
     charactersOf: oid => store.charactersOf(oid),
     includesOf,
-    manifestFailures: manifestIncludeFailures(plan, isText),
+    manifestFailures: manifestIncludeFailures(plan, stateOf),
     linksOf: skill => kept.get(skill) ?? followLinksOf(skill),
     linked,
   }
@@ -147,8 +147,8 @@ function leavesOut(
 }
 
 /** The license of the skill that owns a file counts, also where the file is no part of what the skill delivers. */
-function mayCopy(plan: Plan, { path }: TreeFile): boolean {
-  return plan.isServed(plan.licenseOf(parentOf(path)))
+function mayCopy(plan: Plan, file: TreeFile): boolean {
+  return plan.isServed(plan.licenseOfFile(file))
 }
 
 /**

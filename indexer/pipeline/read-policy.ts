@@ -1,9 +1,18 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
-import { INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import {
+  INDEX_PROCESSOR_SECONDS,
+  INDEXED_TEXT_BYTES,
+  LINKED_ENTRIES,
+  MANIFEST_BYTES,
+  PATH_BYTES,
+  READABLE_FILE_BYTES,
+} from '#core/limits.ts'
+import type { TreeEntry } from '#core/ports/git-host.ts'
 import { MANIFEST_FILE } from '#core/repo-path.ts'
+import { decodeText } from '#core/text.ts'
 import { say, why } from '#core/words/findings.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
-import { readableText } from '../rules/file-text.ts'
+import { readFileText } from '../rules/file-text.ts'
 import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
 import type { Manifest } from '../rules/manifest.ts'
 import { limitDiagnostic, skillCandidates, skillDirectories } from '../rules/plan.ts'
@@ -14,6 +23,17 @@ import type { Policy } from '../rules/withheld.ts'
 import { SkillReadings } from '../snapshot/skill-readings.ts'
 import { IndexError } from './index-error.ts'
 import { NO_TIME_USED, TIME_SHARES, type UsedTime } from './used-time.ts'
+
+/** Reads where the symlinks lead. */
+export async function readLinkTexts(blobs: BlobReader, entries: readonly TreeEntry[]): Promise<Map<string, string>> {
+  const links = entries.filter(({ mode, sizeBytes }) => mode === '120000' && sizeBytes !== null && sizeBytes <= PATH_BYTES)
+  const texts = new Map<string, string>()
+  for await (const { oid, bytes } of blobs.read(new Set(links.slice(0, LINKED_ENTRIES).map(link => link.oid)), PATH_BYTES)) {
+    const text = bytes === null ? null : decodeText(bytes)
+    if (text !== null) texts.set(oid, text)
+  }
+  return texts
+}
 
 /** Reads the manifests. The returned function answers with the bytes of a blob; `null` for a missing or too large one. */
 export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {
@@ -62,11 +82,12 @@ export async function readSkills(
       late++
       continue
     }
-    const text = bytes === null ? null : readableText(bytes)
-    if (text === null) {
-      diagnostics.push(unreadableSkill(file, bytes === null ? why('missingBlob') : why('notText')))
+    const read = bytes === null ? MISSING : readFileText(bytes)
+    if (read.kind !== 'text') {
+      diagnostics.push(unreadableSkill(file, UNREADABLE[read.kind]))
       continue
     }
+    const { text } = read
     const { reading, json } = blobs.known?.findSkill(file.oid, decodeSkillReading) ?? readAnew(text)
     readings.add(file.oid, json)
     const skill = describeSkill(file.path, text, reading, repositoryName)
@@ -79,6 +100,9 @@ export async function readSkills(
   }
   return { parsed, readings, truncated: dropped > 0 || overBudget > 0 || late > 0, diagnostics }
 }
+
+const MISSING = { kind: 'missing' } as const
+const UNREADABLE = { missing: why('missingBlob'), not_text: why('notText'), in_lfs: why('textInLfs') }
 
 function readAnew(text: string): { reading: NewSkillReading; json: string | null } {
   const reading = readSkillText(text)
@@ -141,7 +165,7 @@ export async function readLicenses(
       if (isOver) dropped++
       else leftBytes -= bytes?.length ?? 0
       // A dropped text counts as unreadable: files under it are only described.
-      texts.set(oid, bytes === null || isOver ? null : readableText(bytes))
+      texts.set(oid, bytes === null || isOver ? null : decodeText(bytes))
     }
   }
   return { licenses: resolver, dropped }

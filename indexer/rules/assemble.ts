@@ -115,19 +115,25 @@ function buildFileRows(plan: Plan, content: Content): Map<RepoPath, FileRow> {
     const row = fileRow(file, served, content)
     if (row) rows.set(file.path, row)
   }
-  for (const { file } of content.linked) if (rows.get(file.path)?.refusal === 'file.not_text') rows.delete(file.path)
+  // Of these only a pointer was meant as a text.
+  for (const { file } of content.linked) {
+    const row = rows.get(file.path)
+    if (row?.refusal === 'file.not_text' && row.inLfs === undefined) rows.delete(file.path)
+  }
   return rows
 }
 
 function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | null {
   if (file.sizeBytes === null) return null
-  const sizeBytes = file.sizeBytes
-  if (!served) return { sizeBytes, refusal: 'file.not_served' }
-  if (sizeBytes > READABLE_FILE_BYTES) return { sizeBytes, refusal: 'file.too_large' }
+  const place = { sizeBytes: file.sizeBytes, ...(file.target === undefined ? {} : { target: file.target }) }
+  if (!served) return { ...place, refusal: 'file.not_served' }
+  if (file.sizeBytes > READABLE_FILE_BYTES) return { ...place, refusal: 'file.too_large' }
   const stored = content.storedOf(file.oid)
-  const known = { sizeBytes, ...stored, ...(file.mode === '100755' ? { executable: true as const } : {}) }
+  const known = { ...place, ...stored, ...(file.mode === '100755' ? { executable: true as const } : {}) }
   if (content.recordOf(file.oid)) return known
-  return isBinaryName(file.path) || content.stateOf(file.oid) === 'not_text' ? { ...known, refusal: 'file.not_text' } : null
+  const state = content.stateOf(file.oid)
+  if (state === 'in_lfs') return { ...known, refusal: 'file.not_text', inLfs: true }
+  return isBinaryName(file.path) || state === 'not_text' ? { ...known, refusal: 'file.not_text' } : null
 }
 
 function withCopyOf<Row extends object>(row: Row, original: RepoPath | undefined): Row & { copyOf?: string } {

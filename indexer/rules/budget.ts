@@ -28,11 +28,15 @@ export function withinBudget<File extends Budgeted>(files: readonly File[]): { f
   return { files: files.filter(planned => !dropped.has(planned)), dropped: dropped.size }
 }
 
-const RANKS = [0, 1, 2, 3] as const
+const RANKS = [0, 1, 2, 3, 4] as const
 
-/** Skills and manifests, then the prose of skills, then documents and other files outside skills, then the code and data of skills. */
+/**
+ * Skills and manifests, then the prose of skills, then documents and other files outside skills, then the code and data of skills. The paths that symlinks
+ * give to files come last.
+ */
 function rankOf({ kind, file }: Budgeted): (typeof RANKS)[number] {
   if (kind === 'skill' || kind === 'manifest') return 0
+  if (file.target !== undefined) return 4
   if (kind !== 'supporting') return 2
   return isProse(file.path) ? 1 : 3
 }

@@ -3,6 +3,7 @@ import type { DeliveredFacts, DeliveredText } from '#core/snapshot/delivered.ts'
 import type { Location, RowOf, TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { type TextFacts, titleOfName } from './document.ts'
+import type { BlobState } from './file-text.ts'
 import type { HiddenFinding } from './hidden-lines.ts'
 import type { IncludeFailure, Includes } from './includes.ts'
 import type { PlannedSkill } from './plan.ts'
@@ -11,7 +12,7 @@ import type { TreeFile } from './tree.ts'
 
 /** What reading the content of a snapshot found. */
 export interface Content {
-  stateOf(oid: string): 'text' | 'not_text' | 'unreadable' | 'unread'
+  stateOf(oid: string): BlobState
   /** Where the bytes of a text lie. */
   recordOf(oid: string): Location | null
   /** Where the bytes of a file lie, text or not, and their SHA-256. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isBlobId } from '#core/ports/git-host.ts'
-import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { RepoPath } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import {
   type DeclaredInclude,
@@ -19,6 +19,7 @@ import { pagesOf } from './folder-rows.ts'
 import type { Manifest } from './manifest.ts'
 import type { Plan, PlannedSkill } from './plan.ts'
 import { manifestsAbove, ruleChain } from './rule-chain.ts'
+import type { TreeFile } from './tree.ts'
 
 /** What the rows are made of. */
 export interface DeliveredParts {
@@ -41,11 +42,11 @@ export function* buildDelivered(parts: DeliveredParts): Generator<void, Rows<'de
   for (const { file, kind, served } of plan.files) {
     if (kind !== 'document') continue
     yield
-    rows.push([itemKey(file.path, 'document'), deliveredDocument(file.path, served, parts)])
+    rows.push([itemKey(file.path, 'document'), deliveredDocument(file, served, parts)])
   }
   for (const { path } of pagesOf(plan, content)) {
     yield
-    rows.push([pageItemKey(path), deliveredDocument(path, true, parts)])
+    rows.push([pageItemKey(path), deliveredDocument(plan.tree.file(path) as TreeFile, true, parts)])
   }
   const inContexts = manifestsInContexts(plan, chainOf)
   for (const manifest of plan.policy.manifests.values()) {
@@ -141,18 +142,19 @@ function declaredIncludes({ skill }: PlannedSkill, chain: readonly Manifest[]): 
     .map(({ path, include }) => [path, digestOf(include)])
 }
 
-function deliveredDocument(path: RepoPath, served: boolean, parts: DeliveredParts): DeliveredDocument {
+function deliveredDocument(file: TreeFile, served: boolean, parts: DeliveredParts): DeliveredDocument {
   const { plan, content } = parts
+  const { path } = file
   const facts = content.factsOf(path)
-  const file = served ? servedFile(path, facts?.tokens ?? 0, parts) : null
+  const bytes = served ? servedFile(path, facts?.tokens ?? 0, parts) : null
   return {
     kind: 'document',
     title: titleOf(path, content),
     summary: digestOf(facts?.summary ?? ''),
-    license: plan.licenseOf(parentOf(path)).license,
+    license: plan.licenseOfFile(file).license,
     full: served,
-    ...(file === null ? {} : { file }),
-    facts: file === null ? {} : (facts?.delivered ?? {}),
+    ...(bytes === null ? {} : { file: bytes }),
+    facts: bytes === null ? {} : (facts?.delivered ?? {}),
   }
 }
 

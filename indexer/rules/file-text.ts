@@ -1,11 +1,13 @@
-import { decodeText } from '#core/text.ts'
+import { decodeText, isLfsPointer } from '#core/text.ts'
 
-/** The text of a file; `null` when it is not UTF-8 text or a Git LFS pointer. */
-export function readableText(bytes: Uint8Array): string | null {
+/** What the bytes of a file are. `in_lfs`: a pointer to a text that Git LFS keeps elsewhere. */
+export type FileText = { kind: 'text'; text: string } | { kind: 'not_text' } | { kind: 'in_lfs' }
+
+/** What was found of a blob. `unreadable`: the repository lacks it. `unread`: it was not read. */
+export type BlobState = FileText['kind'] | 'unreadable' | 'unread'
+
+export function readFileText(bytes: Uint8Array): FileText {
   const text = decodeText(bytes)
-  return text === null || isLfsPointer(text) ? null : text
-}
-
-export function isLfsPointer(text: string): boolean {
-  return text.length <= 200 && text.startsWith('version https://git-lfs.github.com/spec/')
+  if (text === null) return { kind: 'not_text' }
+  return isLfsPointer(text) ? { kind: 'in_lfs' } : { kind: 'text', text }
 }

@@ -132,7 +132,7 @@ function skillFields(listing: SkillListing | undefined) {
 
 /** The marks of a listed file that may not be served. */
 export function unservedFields({ file, served }: PlannedFile, plan: Plan): { license?: License; describedOnly?: true } {
-  return served ? {} : { license: plan.licenseOf(parentOf(file.path)).license, describedOnly: true }
+  return served ? {} : { license: plan.licenseOfFile(file).license, describedOnly: true }
 }
 
 /** A searched Markdown file of a skill. In a mount inside the skill's folder, which does not contain the `SKILL.md`, it is a document. */
@@ -247,6 +247,6 @@ function imageOf(chain: readonly Manifest[], plan: Plan): ManifestImage | null {
   if (!file || !isRegular(file) || file.sizeBytes === null || file.sizeBytes > MANIFEST_IMAGE_BYTES) {
     return invalid('manifest.image_missing', say('manifest.image_missing', { limit: MANIFEST_IMAGE_BYTES }))
   }
-  const mayCopy = plan.isServed(plan.licenseOf(parentOf(path)))
-  return { manifest, image: { path, ...(mayCopy ? {} : { describedOnlyBy: manifest.path }) } }
+  const mayCopy = plan.isServed(plan.licenseOfFile(file))
+  return { manifest, image: { path: file.target ?? path, ...(mayCopy ? {} : { describedOnlyBy: manifest.path }) } }
 }

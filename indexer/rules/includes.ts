@@ -2,6 +2,7 @@ import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { INCLUDE_FILE_BYTES, INCLUDE_FILES, INCLUDE_TOTAL_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import { say } from '#core/words/findings.ts'
+import type { BlobState } from './file-text.ts'
 import { MALFORMED_INCLUDE, type Manifest } from './manifest.ts'
 import type { Plan } from './plan.ts'
 import { resolveDeclaredPath } from './references.ts'
@@ -15,6 +16,8 @@ export interface Includes {
   files: TreeFile[]
   failures: IncludeFailure[]
 }
+
+type StateOf = (oid: string) => BlobState
 
 /** The manifests at or above a folder, root first. */
 export type ManifestChain = (folder: RepoPath) => readonly Manifest[]
@@ -30,14 +33,9 @@ export interface IncludeFailure {
  * Resolves the includes of a skill: those of the manifests above it, root first, then its own; each file once.
  *
  * @param skill `null`: those of the manifests alone
- * @param isText whether a blob was read and is text
+ * @param stateOf what a blob was found to be
  */
-export function resolveIncludes(
-  chain: readonly Manifest[],
-  skill: ParsedSkill | null,
-  plan: Plan,
-  isText: (oid: string) => boolean,
-): Includes {
+export function resolveIncludes(chain: readonly Manifest[], skill: ParsedSkill | null, plan: Plan, stateOf: StateOf): Includes {
   const files: TreeFile[] = []
   const failures: IncludeFailure[] = []
   let leftBytes = INCLUDE_TOTAL_BYTES
@@ -45,7 +43,7 @@ export function resolveIncludes(
   const { wanted, malformed, cutBy } = wantedPaths(chain, skill)
   for (const by of malformed) failures.push({ by, code: 'include.missing', message: MALFORMED_INCLUDE })
   for (const { target, by } of wanted) {
-    const found = findTarget(target, plan, isText)
+    const found = findTarget(target, plan, stateOf)
     if ('code' in found) {
       failures.push({ by, ...found })
       continue
@@ -70,9 +68,9 @@ function tooLarge(by: RepoPath): IncludeFailure {
  * is told the same, whichever skills it contains. Where the folder of the manifest may not be copied itself, that its includes may not
  * is no fault of theirs.
  */
-export function manifestIncludeFailures(plan: Plan, isText: (oid: string) => boolean): IncludeFailure[] {
+export function manifestIncludeFailures(plan: Plan, stateOf: StateOf): IncludeFailure[] {
   return includingManifests(plan).flatMap(({ path, chain }) => {
-    const failures = resolveIncludes(chain, null, plan, isText).failures.filter(({ by }) => by === path)
+    const failures = resolveIncludes(chain, null, plan, stateOf).failures.filter(({ by }) => by === path)
     const isServed = plan.isServed(plan.licenseOf(parentOf(path)))
     return isServed ? failures : failures.filter(({ code }) => code !== 'include.not_served')
   })
@@ -105,7 +103,7 @@ function findAll(lists: readonly WantedPaths[], plan: Plan): TreeFile[] {
   const files = new Map<RepoPath, TreeFile>()
   for (const { wanted } of lists) {
     for (const { target } of wanted) {
-      const found = typeof target === 'string' && files.has(target) ? null : findTarget(target, plan, () => true)
+      const found = typeof target === 'string' && files.has(target) ? null : findTarget(target, plan, () => 'text')
       if (found !== null && !('code' in found)) files.set(found.path, found)
     }
   }
@@ -180,7 +178,7 @@ interface Declaring {
   by: RepoPath
 }
 
-function findTarget(target: Target, plan: Plan, isText: (oid: string) => boolean): TreeFile | Omit<IncludeFailure, 'by'> {
+function findTarget(target: Target, plan: Plan, stateOf: StateOf): TreeFile | Omit<IncludeFailure, 'by'> {
   if (typeof target !== 'string') return { code: 'include.missing', message: target.notPath }
   const path = target
   const shown = { path: shortLine(path, TITLE_CHARACTERS) }
@@ -193,9 +191,11 @@ function findTarget(target: Target, plan: Plan, isText: (oid: string) => boolean
     return { code: 'include.missing', message: say('include.missing:file', shown) }
   if (file.sizeBytes > INCLUDE_FILE_BYTES)
     return { code: 'include.too_large', message: say('include.too_large:file', { ...shown, limit: INCLUDE_FILE_BYTES }) }
-  if (!plan.isServed(plan.licenseOf(parentOf(path)))) {
+  if (!plan.isServed(plan.licenseOfFile(file))) {
     return { code: 'include.not_served', message: say('include.not_served', shown) }
   }
-  if (!isText(file.oid)) return { code: 'include.not_text', message: say('include.not_text', shown) }
+  const state = stateOf(file.oid)
+  if (state === 'in_lfs') return { code: 'include.not_text', message: say('include.not_text:lfs', shown) }
+  if (state !== 'text') return { code: 'include.not_text', message: say('include.not_text', shown) }
   return file
 }

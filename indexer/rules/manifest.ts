@@ -10,9 +10,8 @@ import {
   MANIFEST_UNKNOWN_FIELDS,
 } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
-import { countCharacters, decodeText, truncateCharacters, utf8Length } from '#core/text.ts'
+import { countCharacters, decodeText, isLfsPointer, truncateCharacters, utf8Length } from '#core/text.ts'
 import { say, why } from '#core/words/findings.ts'
-import { isLfsPointer } from './file-text.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
@@ -71,7 +70,8 @@ export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositor
     return unreadable(file, 'too_large', why('largerThan', { limit: MANIFEST_BYTES }))
   if (bytes === null) return unreadable(file, 'missing', why('missingBlob'))
   const text = decodeText(bytes)
-  if (text === null || isLfsPointer(text)) return unreadable(file, 'encoding', why('notText'))
+  if (text === null) return unreadable(file, 'encoding', why('notText'))
+  if (isLfsPointer(text)) return unreadable(file, 'lfs', why('textInLfs'))
 
   const block = splitFrontMatter(text)
   if (block.kind === 'none') {

@@ -3,6 +3,7 @@ import { MARKDOWN_CHARACTERS } from '#core/limits.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
 import { BlockState } from './block-tokens.ts'
 import { countLineBreaks } from './hidden-lines.ts'
+import { asksForSkillFile, teachesSkills } from './path-spans.ts'
 import { shortLine } from './short-line.ts'
 
 /** What the indexer takes from a Markdown text. */
@@ -34,6 +35,7 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
   let listDepth = 0
 
   const parsed = beginningOf(text)
+  const isTeaching = teachesSkills(parsed)
   const tokens = parser.parse(parsed, environment)
   dropFootnotes(environment)
   for (const [index, token] of tokens.entries()) {
@@ -54,12 +56,13 @@ export function readMarkdown(text: string, limits: { titleCharacters: number; su
     parser.inline.parse(content, parser, environment, children)
     if (isTitle) title = shortLine(plainText(children), limits.titleCharacters) || null
     if (isSummary) summary = paragraphSummary(children, limits.summaryCharacters)
-    for (const child of children) addLink(links, child)
+    for (const at of children.keys()) addLink(links, children, at, isTeaching)
     addInlineComments(comments, children, lineOf(token))
   }
   addComments(comments, text.slice(parsed.length), 1 + countLineBreaks(text, 0, parsed.length))
 
-  for (const { href } of Object.values(environment.references ?? {})) links.push({ kind: 'link', target: href })
+  // Those in use are links by now. Others may be comments for linters, or lines of a log.
+  for (const { href } of Object.values(environment.references ?? {})) links.push({ kind: 'code', target: href })
   return { title, summary, headings: headings.join('\n'), comments, links }
 }
 
@@ -88,10 +91,35 @@ function withoutAnchor(heading: string): string {
 // `Title {#its-anchor}`, `Title {#its-anchor .class}`, in MDX `Title {/*its-anchor*/}`; not `${#length}` (shell), `{#if block}` (templates), or an escaped brace.
 const ANCHOR = /(?<![$\\])\{(?:[ \t]*#[^\s{}]+(?:[ \t]+\.[^\s{}]+)*[ \t]*|\/\*[^{}]*\*\/)\}$/
 
-function addLink(links: TextLink[], token: Token): void {
-  if (token.type === 'code_inline') links.push({ kind: 'code', target: token.content })
-  else if (token.type === 'link_open') links.push({ kind: 'link', target: String(token.attrGet('href') ?? '') })
-  else if (token.type === 'image') links.push({ kind: 'image', target: String(token.attrGet('src') ?? '') })
+function addLink(links: TextLink[], children: readonly Token[], at: number, isTeaching: boolean): void {
+  const token = children[at] as Token
+  if (token.type === 'image') links.push({ kind: 'image', target: String(token.attrGet('src') ?? '') })
+  if (token.type === 'link_open') {
+    // `handlers[event](payload)` is a call.
+    const isCall = /[\w$)\]]$/.test(children[at - 1]?.content ?? '')
+    links.push({ kind: isCall ? 'code' : 'link', target: String(token.attrGet('href') ?? '') })
+  }
+  if (token.type === 'code_inline') {
+    const isInLink = children[at - 1]?.type === 'link_open'
+    const isPath =
+      !isTeaching && !isInLink && asksForSkillFile(token.content.trim(), textBefore(children, at), textAfter(children, at))
+    links.push({ kind: isPath ? 'path' : 'code', target: token.content })
+  }
+}
+
+/** Tokens around a code span that are looked at. */
+const AROUND = 24
+
+function textBefore(children: readonly Token[], at: number): string {
+  return textWithLines(children.slice(Math.max(0, at - AROUND), at))
+}
+
+function textAfter(children: readonly Token[], at: number): string {
+  return textWithLines(children.slice(at + 1, at + 1 + AROUND))
+}
+
+function textWithLines(children: readonly Token[]): string {
+  return children.map(({ type, content }) => (type.endsWith('break') ? '\n' : content)).join('')
 }
 
 function lineOf(token: Token): number {

@@ -18,8 +18,6 @@ export interface PackagePlan {
   planned: PlannedSkill
   /** Regular files of the folder, in byte order of their paths. */
   files: TreeFile[]
-  /** Symlinks of the folder, in byte order of their paths. */
-  links: TreeFile[]
   /** Files outside the folder. */
   notices: TreeFile[]
   /** Number of its files that manifests exclude. */
@@ -74,13 +72,6 @@ const TOLD_OF_MCP: ReadonlySet<string> = new Set([
   'compatibility.too_long',
 ])
 
-/** Where a symlink leads: a file of the same package; `null` anywhere else. */
-export function targetOfLink(link: TreeFile, text: string, { planned, files }: PackagePlan): TreeFile | null {
-  const path = resolveLink(parentOf(link.path), text)
-  if (path === null || !isInside(planned.skill.directory, path)) return null
-  return files.find(file => file.path === path) ?? null
-}
-
 function planPackage(
   planned: PlannedSkill,
   plan: Plan,
@@ -97,7 +88,7 @@ function planPackage(
     if (refusal !== null) return refusal
   }
   if (sizeOf(found.files) > PACKAGE_BYTES) return why('filesTooLarge', { limit: PACKAGE_BYTES })
-  const taken = new Set([...found.files, ...found.links].map(file => packageName(directory, file.path)))
+  const taken = new Set(found.files.map(file => packageName(directory, file.path)))
   const notices = noticesOf(planned, plan, files).filter(file => !taken.has(baseNameOf(file.path)))
   if (taken.size + notices.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
   if (notices.length > NOTICES || sizeOf(notices) > NOTICE_BYTES)
@@ -108,11 +99,6 @@ function planPackage(
 /** License files and notices from outside a package: each package of a folder has them. */
 const NOTICES = 16
 const NOTICE_BYTES = 256 * 1024
-
-/** Bytes of a package. A link is as long as the file that it leads to, since the package has that file twice. @param targets of its links */
-export function sizeOfPackage({ files, notices }: PackagePlan, targets: readonly TreeFile[]): number {
-  return sizeOf(files) + sizeOf(notices) + sizeOf(targets)
-}
 
 function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoPath, PlannedFile>): string | null {
   const name = packageName(directory, file.path)
@@ -128,11 +114,11 @@ function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoP
 /** Clients take it for a path of Windows. */
 const DRIVE = /^[A-Za-z]:/
 
-type FilesBelow = Pick<PackagePlan, 'files' | 'links' | 'excluded'>
+type FilesBelow = Pick<PackagePlan, 'files' | 'excluded'>
 
 /** What lies in a folder and below it, or why that cannot be installed. It stops soon: a skill at the root may own a large repository. */
 function filesBelow(directory: RepoPath, { tree, policy }: Plan, countBelow: (folder: RepoPath) => number): FilesBelow | string {
-  const found: FilesBelow = { files: [], links: [], excluded: 0 }
+  const found: FilesBelow = { files: [], excluded: 0 }
   const folders = [directory]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const reason = policy.withheld.get(folder)
@@ -146,13 +132,12 @@ function filesBelow(directory: RepoPath, { tree, policy }: Plan, countBelow: (fo
       if (file.mode === '160000') return why('holdsSubmodule')
       if (policy.withheld.has(file.path)) found.excluded++
       else if (isRegular(file)) found.files.push(file)
-      else found.links.push(file)
-      if (found.files.length + found.links.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
+      else return why('linkLeadsOut')
+      if (found.files.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
     }
     for (const name of names) folders.push(joinPath(folder, name))
   }
   found.files.sort(byPathOrder)
-  found.links.sort(byPathOrder)
   return found
 }
 
@@ -168,18 +153,6 @@ function noticesOf({ skill, license }: PlannedSkill, { tree }: Plan, files: Read
       isLicenseFileName(baseNameOf(path), folder === ROOT) || /^NOTICE(?:\.(?:md|txt|rst))?$/.test(baseNameOf(path))
     return isNotice && known?.served === true && sizeBytes !== null && sizeBytes <= READABLE_FILE_BYTES && !isBinaryName(path)
   })
-}
-
-/** `null`: it leads out of the repository. */
-function resolveLink(folder: RepoPath, text: string): RepoPath | null {
-  if (text.startsWith('/') || text === '') return null
-  const segments = folder === '' ? [] : folder.split('/')
-  for (const segment of text.split('/')) {
-    if (segment === '..') {
-      if (segments.pop() === undefined) return null
-    } else if (segment !== '' && segment !== '.') segments.push(segment)
-  }
-  return segments.join('/') as RepoPath
 }
 
 /** Counts the files below a folder, each folder once. */

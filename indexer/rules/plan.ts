@@ -12,6 +12,7 @@ import type { Manifest } from './manifest.ts'
 import { ownersOf } from './ownership.ts'
 import { shortLine } from './short-line.ts'
 import type { ParsedSkill } from './skill.ts'
+import { aliasesOf, licensesThroughLinks } from './through-links.ts'
 import { isRegular, type Tree, type TreeFile, type TreeFolder } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
@@ -47,8 +48,13 @@ export interface Plan {
   /** All lists are in byte order of the paths. */
   skills: PlannedSkill[]
   files: PlannedFile[]
-  /** The license of the files of a folder: of the skill that they belong to, also where its `SKILL.md` could not be read. */
+  /**
+   * The license of the files of a folder: of the skill that they belong to, also where its `SKILL.md` could not be read. Of a folder below a symlink, that
+   * of the files at their own place, if both permit copies.
+   */
   licenseOf(folder: RepoPath): ResolvedLicense
+  /** Of a file below a symlink, that of the file at its own place, if both permit copies. */
+  licenseOfFile(file: TreeFile): ResolvedLicense
   /** The license of what belongs to no skill in a folder. */
   licenseOutsideSkills(folder: RepoPath): ResolvedLicense
   isServed(license: ResolvedLicense): boolean
@@ -57,10 +63,16 @@ export interface Plan {
   diagnostics: Diagnostic[]
 }
 
-/** The `SKILL.md` files to read, in path order, at most `SKILLS`; `dropped` counts the others. */
+/** The `SKILL.md` files to read, in path order, at most `SKILLS`, those that are symlinks last; `dropped` counts the others. */
 export function skillCandidates(policy: Policy): { files: TreeFile[]; dropped: number } {
-  const files = skillFiles(policy).sort((left, right) => compareBytes(left.path, right.path))
-  return { files: files.slice(0, SKILLS), dropped: Math.max(0, files.length - SKILLS) }
+  const files = skillFiles(policy).sort(byPathOrder)
+  const [linked, own] = [files.filter(file => file.target !== undefined), files.filter(file => file.target === undefined)]
+  const first = [...own, ...linked].slice(0, SKILLS)
+  return { files: first.sort(byPathOrder), dropped: files.length - first.length }
+}
+
+function byPathOrder(left: TreeFile, right: TreeFile): number {
+  return compareBytes(left.path, right.path)
 }
 
 /** The folders with a `SKILL.md`, also one that cannot be read or lies beyond a limit. */
@@ -78,20 +90,26 @@ export function planContent(
 ): Plan {
   const isServed = (license: ResolvedLicense) => isServedInFull(license.license, visibility)
   const directories = ownersOf(policy, new Map([...skillDirectories(policy)].map(directory => [directory, directory])))
-  const licenseOf = (folder: RepoPath) => licenses.resolve(folder, directories.get(folder) ?? null)
-  const skills = parsed.map(skill => planSkill(skill, tree, licenseOf(skill.directory), isServed))
+  const { licenseOf, licenseOfFile } = licensesThroughLinks(tree, isServed, folder =>
+    licenses.resolve(folder, directories.get(folder) ?? null),
+  )
+  const isAlias = aliasesOf(directories)
+  const skills = parsed.map(skill => {
+    const file = tree.file(skill.path) as TreeFile
+    return planSkill(isAlias(file) ? { ...skill, internal: true } : skill, file, licenseOfFile(file), isServed)
+  })
   const owners = ownersOf(policy, new Map(skills.map(planned => [planned.skill.directory, planned])))
   connectNested(skills, policy)
   for (const [copy, original] of findCopies(skills, { tree, policy })) copy.copyOf = original
   warnOfDuplicates(skills)
 
-  const classified = classifyFiles(policy, owners)
+  const classified = classifyFiles(policy, owners, isAlias)
   const { files, dropped } = limitDocuments(classified.files)
   for (const { file, kind, owner } of files) if (kind === 'supporting') owner?.supporting.push(file)
   const documents = files.filter(({ kind }) => kind === 'document')
   const planned = files.map(({ file, kind, owner }): PlannedFile => {
     const isPart = kind === 'skill' || kind === 'supporting'
-    return { file, kind, owner: isPart ? owner : null, served: isServed(licenseOf(parentOf(file.path))) }
+    return { file, kind, owner: isPart ? owner : null, served: isServed(licenseOfFile(file)) }
   })
   const budget = withinBudget(planned)
 
@@ -101,6 +119,7 @@ export function planContent(
     skills,
     files: budget.files,
     licenseOf,
+    licenseOfFile,
     licenseOutsideSkills: folder => licenses.resolve(folder, null),
     isServed,
     truncated: tree.cut || dropped > 0 || budget.dropped > 0,
@@ -109,7 +128,7 @@ export function planContent(
       ...limitDiagnostics(dropped, budget.dropped),
       ...licenseDiagnostics([
         ...licensesOfListed(skills),
-        ...documents.map(({ file }) => licenseOf(parentOf(file.path))),
+        ...documents.map(({ file }) => licenseOfFile(file)),
         ...[...policy.manifests.values()].map(manifest => ownIssues(manifest, licenses.resolve(manifest.folder, null))),
       ]),
     ],
@@ -146,13 +165,14 @@ interface ClassifiedFile {
 function classifyFiles(
   policy: Policy,
   owners: ReadonlyMap<RepoPath, PlannedSkill>,
+  isAlias: (file: TreeFile) => boolean,
 ): { files: ClassifiedFile[]; diagnostics: Diagnostic[] } {
   const files: ClassifiedFile[] = []
   const diagnostics: Diagnostic[] = []
   for (const file of filesInPathOrder(policy)) {
     if (!isRegular(file)) continue
     const owner = owners.get(parentOf(file.path)) ?? null
-    const kind = kindOf(file, owner, policy)
+    const kind = kindOf(file, owner, policy, isAlias)
     if (isMisspelled(file)) diagnostics.push(misspelled(file))
     if (kind === null) continue
     if (file.sizeBytes !== null) files.push({ file, kind, owner })
@@ -192,7 +212,7 @@ export function limitDiagnostic(code: string, message: string): Diagnostic {
 
 function planSkill(
   skill: ParsedSkill,
-  tree: Tree,
+  file: TreeFile,
   license: ResolvedLicense,
   isServed: (license: ResolvedLicense) => boolean,
 ): PlannedSkill {
@@ -200,7 +220,7 @@ function planSkill(
   const full = isServed(license)
   return {
     skill: full || !skill.quotesBody ? skill : { ...skill, description: '' },
-    file: tree.file(skill.path) as TreeFile,
+    file,
     license,
     full,
     enclosing: null,
@@ -240,13 +260,20 @@ function carriesOthers({ skill, nested }: PlannedSkill): boolean {
 
 const CARRIED_SKILLS = 3
 
-function kindOf(file: TreeFile, owner: PlannedSkill | null, policy: Policy): PlannedFile['kind'] | null {
+function kindOf(
+  file: TreeFile,
+  owner: PlannedSkill | null,
+  policy: Policy,
+  isAlias: (file: TreeFile) => boolean,
+): PlannedFile['kind'] | null {
   const name = baseNameOf(file.path)
   if (name === MANIFEST_FILE && policy.manifests.has(parentOf(file.path))) return 'manifest'
   if (file.path === owner?.skill.path) return 'skill'
   // A SKILL.md that is not readable as a skill: the files route answers why, no listing has it.
   if (name === SKILL_FILE) return isSkillPlace(file.path) ? 'community' : null
-  return owner ? 'supporting' : pathKind(file.path)
+  if (owner) return 'supporting'
+  const kind = pathKind(file.path)
+  return kind === 'document' && isAlias(file) ? 'community' : kind
 }
 
 /** Copies are one skill: it has no conflict with itself. */
@@ -303,7 +330,7 @@ function skillFiles(policy: Policy): TreeFile[] {
 function filesInPathOrder(policy: Policy): TreeFile[] {
   return openFolders(policy)
     .flatMap(folder => [...folder.files.values()].filter(file => !policy.withheld.has(file.path)))
-    .sort((left, right) => compareBytes(left.path, right.path))
+    .sort(byPathOrder)
 }
 
 function openFolders(policy: Policy): TreeFolder[] {
@@ -312,6 +339,7 @@ function openFolders(policy: Policy): TreeFolder[] {
 
 function isMisspelled(file: TreeFile): boolean {
   const name = baseNameOf(file.path)
+  if (file.target !== undefined && baseNameOf(file.target) === name) return false
   return name !== SKILL_FILE && name.toLowerCase() === SKILL_FILE.toLowerCase()
 }
 

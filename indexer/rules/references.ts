@@ -1,5 +1,7 @@
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
+import { type NearPath, nearPath } from './near-path.ts'
+import { isElsewhere, isPlaceholder, isUrl, looksLikeFile } from './path-forms.ts'
 import { isRegular, type Tree } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
@@ -14,19 +16,20 @@ export interface LinkPlace {
 export type LinkTarget =
   | { kind: 'file'; path: RepoPath }
   | { kind: 'folder'; path: RepoPath }
-  /** A path of this repository without a file or folder. */
-  | { kind: 'broken' }
+  /** A path of this repository without a file or folder. `near`: the path that may be meant. */
+  | { kind: 'broken'; near?: NearPath }
   /** Leads above the root. */
   | { kind: 'outside' }
-  /** A symbolic link or a submodule. */
+  /** A submodule, or a symbolic link that leads to no file. */
   | { kind: 'not_followed'; path: RepoPath }
 
 /**
- * Resolves a link inside the repository; `null` when it is not a path: a URL, an anchor, a placeholder, a code span that names no file.
- * Withheld files count as absent.
+ * Resolves a link inside the repository; `null` when it is not a path: a URL, an anchor, a placeholder, a path of a site or of a machine, a code span that
+ * names no file. Withheld files count as absent.
  */
 export function resolveLink(link: TextLink, place: LinkPlace, tree: Tree, policy: Policy): LinkTarget | null {
   if (link.kind === 'code') return resolveCodeSpan(link.target, place, tree, policy)
+  if (link.kind === 'path') return resolvePathSpan(link.target, place, tree, policy)
   const target = resolveTarget(link.target, place, tree, policy)
   return target?.kind === 'exists' ? target.target : target
 }
@@ -36,25 +39,41 @@ export function resolveDeclaredPath(declared: string, folder: RepoPath): RepoPat
   return declared.startsWith('/') ? normalize('', declared.slice(1)) : normalize(folder, declared)
 }
 
-type Resolved = { kind: 'exists'; target: LinkTarget } | { kind: 'broken' } | { kind: 'outside' } | null
+/** The paths that a link may spell, from the folder of its text. */
+export function pathsOfLink(target: string, folder: RepoPath): RepoPath[] {
+  const path = target.replace(/[?#].*$/s, '').trim()
+  return [path, decodeOnce(path)].flatMap(spelling => resolveDeclaredPath(spelling, folder) ?? [])
+}
+
+type Resolved = { kind: 'exists'; target: LinkTarget } | { kind: 'broken'; near?: NearPath } | { kind: 'outside' } | null
 
 function resolveTarget(written: string, place: LinkPlace, tree: Tree, policy: Policy): Resolved {
   const target = written.replace(/[?#].*$/s, '').trim()
-  if (target === '' || target.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(target)) return null
+  if (isUrl(target)) return null
   const { base, path } = startOf(target, place, tree)
-  if (base === null || PLACEHOLDER.test(path)) return null
+  if (base === null) return null
 
-  let outside = false
-  for (const spelling of new Set([path, decodeOnce(path)])) {
-    const canonical = normalize(base, spelling)
-    if (canonical === null) {
-      outside = true
-      continue
-    }
-    const found = lookUp(canonical, tree, policy)
+  const withoutLine = path.replace(/:\d+(?:[-:]\d+)?$/, '')
+  const canonical = [...new Set([path, decodeOnce(path), withoutLine])].map(spelling => normalize(base, spelling))
+  for (const one of canonical) {
+    const found = one === null ? undefined : lookUp(one, tree, policy)
     if (found !== undefined) return { kind: 'exists', target: found }
   }
-  return { kind: outside ? 'outside' : 'broken' }
+  if (isElsewhere(target) || isPlaceholder(path)) return null
+  const near = nearPath(normalize(base, decodeOnce(path).replaceAll('\\', '/')), tree, policy)
+  if (near !== null) return { kind: 'broken', near }
+  if (!looksLikeFile(target, tree)) return null
+  return { kind: canonical.includes(null) ? 'outside' : 'broken' }
+}
+
+/** A code span that asks for a file of the skill: relative to its text, or to the folder of the skill. */
+function resolvePathSpan(content: string, place: LinkPlace, tree: Tree, policy: Policy): LinkTarget | null {
+  const found = resolveCodeSpan(content, place, tree, policy)
+  if (found !== null || place.skillDirectory === null) return found
+  const inSkill = resolveTarget(content, { ...place, folder: place.skillDirectory }, tree, policy)
+  if (inSkill?.kind === 'exists') return inSkill.target
+  // On Windows the file is found.
+  return inSkill?.kind === 'outside' || (inSkill?.near && content.includes('\\')) ? null : inSkill
 }
 
 function resolveCodeSpan(content: string, place: LinkPlace, tree: Tree, policy: Policy): LinkTarget | null {
@@ -91,9 +110,6 @@ function pluginRoot(folder: RepoPath, tree: Tree): RepoPath | null {
     if (at === '') return null
   }
 }
-
-/** Placeholders for names: `<x>`, `{x}`, `…`, `*`. */
-const PLACEHOLDER = /[<>{}*…]|\.\.\.|\$/
 
 /** The canonical form of a relative path, or `null` when it leads above the root. */
 function normalize(base: string, path: string): RepoPath | null {

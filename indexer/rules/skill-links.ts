@@ -58,7 +58,7 @@ export function followLinks(
         for (const file of below.files) targets.add(file)
         if (below.cut) cut.add(target.path)
       } else if (target !== null && warnings.size < WARNINGS_PER_SKILL) {
-        warnings.set(`${target.kind} ${link.target}`, deadLink(target.kind, shortLine(link.target, TITLE_CHARACTERS)))
+        warnings.set(`${target.kind} ${link.target}`, deadLink(link, target))
       }
     }
   }
@@ -72,12 +72,22 @@ export function followLinks(
 /** Linked folders that get a warning. */
 const CUT_FOLDERS = 2
 
-function deadLink(kind: Exclude<LinkTarget['kind'], 'file'>, target: string): Warning {
-  switch (kind) {
+function deadLink(link: TextLink, found: Exclude<LinkTarget, { kind: 'file' }>): Warning {
+  const target = shortLine(link.target, TITLE_CHARACTERS)
+  switch (found.kind) {
     case 'outside':
       return { code: 'reference.outside', message: say('reference.outside', { target }) }
-    case 'broken':
-      return { code: 'reference.broken', message: say('reference.broken', { target }) }
+    case 'broken': {
+      const { near } = found
+      if (near) {
+        const values = { target, path: shortLine(near.path, TITLE_CHARACTERS) }
+        return { code: 'reference.broken', message: say(`reference.broken:${near.difference}`, values) }
+      }
+      return {
+        code: 'reference.broken',
+        message: say(link.kind === 'path' ? 'reference.broken:span' : 'reference.broken', { target }),
+      }
+    }
     case 'not_followed':
       return { code: 'reference.unreadable', message: say('reference.unreadable:link', { target }) }
     case 'folder':

@@ -32,7 +32,9 @@ export function buildContext(
 ): ContextRow {
   const { skill, license, full } = planned
   const { directory, name, description, frontMatter, translations } = skill
-  const identity = { directory, name, description, frontMatter, translations, license: license.license }
+  const { target } = planned.file
+  const place = target === undefined ? {} : { target }
+  const identity = { directory, name, description, frontMatter, translations, license: license.license, ...place }
   if (!full) return { ...identity, warnings: planned.warnings.slice(0, WARNINGS_PER_SKILL), diagnostics: [] }
 
   const chain = ruleChain(manifestsAbove(plan.policy.manifests, directory))
@@ -71,11 +73,15 @@ export function buildContext(
       fileDetails: supporting.flatMap(({ path }) => fileDetail(path, fileRows.get(path))),
       ...(sha256 === null ? {} : { sha256 }),
       references: references.slice(0, REFERENCES),
-      oversized: oversized.slice(0, OVERSIZED_FILES).map(path => ({ path, sizeBytes: fileRows.get(path)?.sizeBytes ?? 0 })),
+      oversized: oversized.slice(0, OVERSIZED_FILES).map(path => oversizedFile(path, fileRows.get(path))),
       incomplete: isIncomplete,
     },
     diagnostics: [...chain.diagnostics, ...includeDiagnostics(includes.failures)],
   }
+}
+
+function oversizedFile(path: string, row: FileRow | undefined) {
+  return { path, sizeBytes: row?.sizeBytes ?? 0, ...(row?.target === undefined ? {} : { target: row.target }) }
 }
 
 function fileDetail(path: string, row: FileRow | undefined) {
@@ -96,8 +102,9 @@ function unreadableWarnings(
   const unreadable = targets.filter(path => named.has(path) && !isText(fileRows.get(path)))
   return unreadable.slice(0, WARNINGS_PER_SKILL).map(path => {
     const row = fileRows.get(path)
-    const isBinary = isBinaryName(path) || content.stateOf(tree.file(path)?.oid ?? '') === 'not_text'
-    const reason = UNREADABLE[row?.refusal ?? (isBinary ? 'file.not_text' : 'left_out')]
+    const state = content.stateOf(tree.file(path)?.oid ?? '')
+    const isBinary = isBinaryName(path) || state === 'not_text'
+    const reason = UNREADABLE[state === 'in_lfs' ? state : (row?.refusal ?? (isBinary ? 'file.not_text' : 'left_out'))]
     return {
       code: 'reference.unreadable',
       message: say('reference.unreadable', { path: shortLine(path, TITLE_CHARACTERS), why: reason }),
@@ -114,6 +121,7 @@ const UNREADABLE = {
   'file.not_served': why('licensePermitsNoCopy'),
   'file.too_large': why('isLarger', { limit: READABLE_FILE_BYTES }),
   'file.not_text': why('isNoText'),
+  in_lfs: why('isInLfs'),
   left_out: why('notInIndex'),
 } as const
 

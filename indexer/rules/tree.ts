@@ -1,25 +1,13 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
-import { PATH_BYTES, TREE_DEPTH_SEGMENTS } from '#core/limits.ts'
+import { LINKED_ENTRIES, PATH_BYTES, TREE_DEPTH_SEGMENTS } from '#core/limits.ts'
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import { baseNameOf, isPathSegment, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { compareBytes, utf8Length } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
+import { type FollowedLinks, followLinks } from './links.ts'
+import type { TreeFile, TreeFolder } from './tree-file.ts'
 
-/** A file, symlink or submodule of the repository. */
-export interface TreeFile {
-  path: RepoPath
-  mode: TreeEntry['mode']
-  oid: string
-  /** `null` when the blob is missing. */
-  sizeBytes: number | null
-}
-
-export interface TreeFolder {
-  path: RepoPath
-  /** Base names, in byte order. */
-  folders: string[]
-  files: Map<string, TreeFile>
-}
+export { isRegular, type TreeFile, type TreeFolder } from './tree-file.ts'
 
 /** The whole tree of a commit, by canonical path. */
 export interface Tree {
@@ -32,8 +20,13 @@ export interface Tree {
   diagnostics: Diagnostic[]
 }
 
-/** Builds the tree. Entries whose names no canonical path can hold, or whose paths exceed a limit, are left out with a diagnostic. */
-export function buildTree(entries: Iterable<TreeEntry>): Tree {
+/**
+ * Builds the tree, in which symlinks are the files and folders that they lead to. Entries whose names no canonical path can hold, or whose paths exceed
+ * a limit, are left out with a diagnostic.
+ *
+ * @param linkTexts where symlinks lead, by the ids of their blobs
+ */
+export function buildTree(entries: Iterable<TreeEntry>, linkTexts: ReadonlyMap<string, string> = new Map()): Tree {
   const folders = createFolders()
   const diagnostics: Diagnostic[] = []
   const partial = createPartialFolders()
@@ -47,7 +40,7 @@ export function buildTree(entries: Iterable<TreeEntry>): Tree {
       continue
     }
     const path = entry.path as RepoPath
-    if (segments.length > TREE_DEPTH_SEGMENTS || utf8Length(path) > PATH_BYTES) {
+    if (isTooLong(path)) {
       cut++
       partial.add(segments)
       continue
@@ -55,18 +48,37 @@ export function buildTree(entries: Iterable<TreeEntry>): Tree {
     folders.add({ path, mode: entry.mode, oid: entry.oid, sizeBytes: entry.sizeBytes })
     if (entry.mode === '160000') diagnostics.push(submodule(path))
   }
+  const links = followLinks(folders.byPath, oid => linkTexts.get(oid) ?? null)
+  for (const { path } of links.files.filter(({ path }) => isTooLong(path))) {
+    cut++
+    partial.add(path.split('/'))
+  }
+  for (const [path, target] of links.folders) if (partial.has(target)) partial.add(`${path}/`.split('/'))
+  folders.addLinked({ ...links, files: links.files.filter(({ path }) => !isTooLong(path)) })
   const byPath = folders.sorted()
   return {
     folders: byPath,
     file: path => byPath.get(parentOf(path))?.files.get(baseNameOf(path)) ?? null,
-    cut: cut > 0,
+    cut: cut > 0 || links.cut,
     isPartial: partial.has,
-    diagnostics: [...diagnostics, ...leftOut(invalid, cut)],
+    diagnostics: [...diagnostics, ...leftOut(invalid, cut), ...(links.cut ? [tooManyLinked()] : [])],
   }
 }
 
+function isTooLong(path: RepoPath): boolean {
+  return path.split('/').length > TREE_DEPTH_SEGMENTS || utf8Length(path) > PATH_BYTES
+}
+
+interface Folders {
+  readonly byPath: ReadonlyMap<RepoPath, TreeFolder>
+  add(file: TreeFile): void
+  /** Puts what symlinks lead to in their place. */
+  addLinked(links: Pick<FollowedLinks, 'files' | 'folders'>): void
+  sorted(): Map<RepoPath, TreeFolder>
+}
+
 /** The folders of a tree, created as files are added. Of files with the same path the first one counts. */
-function createFolders(): { add(file: TreeFile): void; sorted(): Map<RepoPath, TreeFolder> } {
+function createFolders(): Folders {
   const folders = new Map<RepoPath, TreeFolder>([[ROOT, { path: ROOT, folders: [], files: new Map() }]])
 
   function folderAt(path: RepoPath): TreeFolder {
@@ -79,9 +91,21 @@ function createFolders(): { add(file: TreeFile): void; sorted(): Map<RepoPath, T
   }
 
   return {
+    byPath: folders,
     add(file) {
       const { files } = folderAt(parentOf(file.path))
       if (!files.has(baseNameOf(file.path))) files.set(baseNameOf(file.path), file)
+    },
+    addLinked(links) {
+      for (const { path, target } of links.files)
+        folderAt(parentOf(path)).files.set(baseNameOf(path), { ...target, path, target: target.path })
+      for (const [path, target] of links.folders) {
+        const folder = folders.get(path)
+        if (folder === undefined) continue
+        folder.target = target
+        // The link itself.
+        folderAt(parentOf(path)).files.delete(baseNameOf(path))
+      }
     },
     sorted() {
       for (const folder of folders.values()) {
@@ -115,6 +139,10 @@ function leftOut(invalid: number, cut: number): Diagnostic[] {
   ]
 }
 
+function tooManyLinked(): Diagnostic {
+  return treeDiagnostic('tree.limit', say('tree.limit:links', { limit: LINKED_ENTRIES }))
+}
+
 function submodule(path: RepoPath): Diagnostic {
   return { code: 'tree.submodule', severity: 'info', path, message: say('tree.submodule') }
 }
@@ -122,10 +150,6 @@ function submodule(path: RepoPath): Diagnostic {
 /** The total size of files; a missing blob counts as 0. */
 export function sumBytes(files: readonly Pick<TreeFile, 'sizeBytes'>[]): number {
   return files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0)
-}
-
-export function isRegular(file: TreeFile): boolean {
-  return file.mode === '100644' || file.mode === '100755'
 }
 
 // Git refuses to create a folder named `.git`, so only a malicious repository has one.

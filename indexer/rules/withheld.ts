@@ -20,7 +20,8 @@ export interface Policy {
 }
 
 /**
- * Walks the tree from the root, so a deeper manifest cannot re-include what an ancestor withholds.
+ * Walks the tree from the root, so a deeper manifest cannot re-include what an ancestor withholds. A path that a symlink gives to a file or folder which
+ * is withheld at its own place is withheld, too.
  *
  * @param bytesOf bytes of a manifest's blob; `null` when it is missing or too large
  */
@@ -38,6 +39,38 @@ export function* applyManifestsInSteps(
   bytesOf: (oid: string) => Uint8Array | null,
   repositoryName: string,
 ): Generator<void, Policy> {
+  const linked = linkedPaths(tree)
+  const blocked: Blocked = new Map()
+  for (let round = 0; ; round++) {
+    const policy = yield* walkTree(tree, bytesOf, repositoryName, blocked)
+    // What a manifest below a link withholds may be the target of another link, so the walk is repeated until it finds nothing new.
+    const found = linked.flatMap(({ path, target }) => {
+      const reason = blocked.has(path) ? null : round < LINK_ROUNDS ? policy.reasonOf(target) : 'closed'
+      return reason === null ? [] : [[path, reason] as const]
+    })
+    if (found.length === 0) return policy
+    for (const [path, reason] of found) blocked.set(path, reason)
+  }
+}
+
+/** Walks before every link is withheld: only a tree made for it needs more. */
+const LINK_ROUNDS = 8
+
+/** The paths that links give to what is withheld at its own place. */
+type Blocked = Map<RepoPath, 'excluded' | 'closed'>
+
+function linkedPaths({ folders }: Tree): { path: RepoPath; target: RepoPath }[] {
+  return [...folders.values()].flatMap(folder =>
+    [folder, ...folder.files.values()].flatMap(({ path, target }) => (target === undefined ? [] : [{ path, target }])),
+  )
+}
+
+function* walkTree(
+  tree: Tree,
+  bytesOf: (oid: string) => Uint8Array | null,
+  repositoryName: string,
+  blocked: Blocked,
+): Generator<void, Policy> {
   const manifests = new Map<RepoPath, Manifest>()
   const withheld = new Map<RepoPath, 'excluded' | 'closed'>()
   const folders: TreeFolder[] = []
@@ -46,20 +79,18 @@ export function* applyManifestsInSteps(
   function* walk(folder: TreeFolder, inherited: readonly Exclusion[]): Generator<void, void> {
     folders.push(folder)
     yield
-    const exclusions = readOwn(folder, inherited)
+    const exclusions = blocked.get(folder.path) === 'closed' ? null : readOwn(folder, inherited)
     if (exclusions === null) {
       withheld.set(folder.path, 'closed')
       return
     }
-    if (exclusions.length > 0) {
-      for (const file of folder.files.values()) {
-        if (isExcluded(exclusions, file.path, false)) withheld.set(file.path, 'excluded')
-        yield
-      }
+    for (const file of exclusions.length + blocked.size > 0 ? folder.files.values() : []) {
+      if (isExcluded(exclusions, file.path, false) || blocked.has(file.path)) withheld.set(file.path, 'excluded')
+      yield
     }
     for (const name of folder.folders) {
       const path = joinPath(folder.path, name)
-      if (isExcluded(exclusions, path, true)) withheld.set(path, 'excluded')
+      if (isExcluded(exclusions, path, true) || blocked.get(path) === 'excluded') withheld.set(path, 'excluded')
       else yield* walk(tree.folders.get(path) as TreeFolder, exclusions)
     }
   }
@@ -67,7 +98,10 @@ export function* applyManifestsInSteps(
   function readOwn(folder: TreeFolder, inherited: readonly Exclusion[]): readonly Exclusion[] | null {
     const file = folder.files.get(MANIFEST_FILE)
     if (!file || file.mode === '160000') return inherited
-    const read = readManifest(file, bytesOf(file.oid), repositoryName)
+    // An excluded manifest keeps its effect, in its folder and where a link gives that folder. A link to it from elsewhere would open it.
+    const isOfFolder = file.target === undefined || parentOf(file.target) === folder.target
+    const readable = isOfFolder || !blocked.has(file.path)
+    const read = readManifest(readable ? file : { ...file, mode: '120000' }, bytesOf(file.oid), repositoryName)
     diagnostics.push(...read.diagnostics)
     if (read.kind === 'unreadable') return null
     if (read.kind === 'document') return inherited

@@ -35,8 +35,8 @@ export interface KnownText {
 }
 
 export interface TextLink {
-  /** `code`: a code span, which is a link only if it names an existing file. */
-  kind: 'link' | 'image' | 'code'
+  /** `code`: a code span, which is a link only if it names an existing file. `path`: one that asks for a file of the skill. */
+  kind: 'link' | 'image' | 'code' | 'path'
   /** As written. */
   target: string
 }
@@ -60,7 +60,7 @@ const READING_BYTES = 8 * 1024
 const OID_BYTES = 20
 const SHA256_BYTES = 32
 const CRC32_BYTES = 4
-const LINK_KINDS = ['link', 'image', 'code'] as const
+const LINK_KINDS = ['link', 'image', 'code', 'path'] as const
 
 export function createReadingsWriter(): ReadingsWriter {
   const entries = new ByteWriter(64 * 1024)

@@ -30,7 +30,7 @@ beforeAll(async () => {
       'docs/large.md': 'x'.repeat(READABLE_FILE_BYTES + 1),
       'docs/binary.md': new Uint8Array([0x23, 0x20, 0xff, 0xfe]),
       'docs/nul.md': 'a\0b',
-      'docs/link.md': { link: 'text.md' },
+      'docs/link.md': { link: 'gone.md' },
       'src/main.c': 'int main;\n',
       'private/a.md': '# A\n',
       'docs/x.secret.md': '# X\n',

@@ -40,6 +40,8 @@ export async function compareMount(service: CorpusApp, oracle: Oracle, asked: As
     const pages = full
       ? await compareSkill(service, address, oracle, skill, inside)
       : await compareDescription(service, address, skill)
+    // Summaries leave second paths out.
+    if (skill.isSecond) continue
     compared.skills++
     compared.pages += pages
     if (full && !skill.complete) compared.incomplete++

@@ -156,7 +156,7 @@ function brokenLinks(contexts: ReadonlyMap<string, ContextRow>, whole: readonly 
   const known = new Set([...whole.map(({ path }) => path), ...foldersOf(whole)])
   return [...contexts.values()].flatMap(({ directory, warnings }) =>
     warnings.filter(({ code, message }) => {
-      const target = message.replace(/ leads to nothing$/, '').replace(/[?#].*$/, '')
+      const target = message.replace(/ leads to (?:nothing|no file of the skill)$/, '').replace(/[?#].*$/, '')
       return code === 'reference.broken' && !known.has(posix.join(directory, target).replace(/\/$/, ''))
     }),
   ).length

@@ -43,8 +43,9 @@ export async function summarize(
   const snapshot = await service.app.deps.snapshots.open(described, commit)
   if (snapshot === null) throw new Error(`${address} is not indexed`)
 
-  const contexts = new Map(await snapshot.range('contexts'))
-  const files = new Map(await snapshot.range('files'))
+  // A symlink to a skill gives it a second path, and nothing else.
+  const contexts = new Map((await snapshot.range('contexts')).filter(([, { target }]) => target === undefined))
+  const files = new Map((await snapshot.range('files')).filter(([, { target }]) => target === undefined))
   const documents = new Set((await snapshot.range('documents')).map(([path]) => path))
   const manifests = new Set((await snapshot.range('manifests')).map(([path]) => path))
   const listed = new Set((await snapshot.range('skills')).map(([path]) => path))

@@ -134,7 +134,7 @@ test('warnings end with 0, errors with 1', async () => {
   const warned = await run([root])
   expect(warned.code).toBe(0)
   expect(warned.stdout).toMatch(
-    /a\/SKILL\.md:6\n {4}gone\.md leads to nothing → correct the link, or add the file\n {4}\[reference\.broken\]/,
+    /a\/SKILL\.md:6\n {4}gone\.md leads to nothing → correct the path, or add the file\n {4}\[reference\.broken\]/,
   )
   expect(warned.stdout).toContain('✓ 0 errors, 2 warnings, 0 notes · 1 skill (1 in full')
   await write({ 'a/SKILL.md': '---\nname: a\ndescription: d\nlicense: MIT\ninclude: gone.md\n---\n' })

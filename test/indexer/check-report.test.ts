@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -129,4 +129,67 @@ test('links of skills that are only described are checked with --private, and th
   ])
   expect(described.findings[1]?.advice).toContain('--private')
   expect(told(await check({}, '', { private: true }))).toEqual([['reference.broken', 'a/SKILL.md', 5, undefined]])
+})
+
+test('a link out of the folder of a skill is told with what an installed skill lacks, but for skills beside it', async () => {
+  const report = await check({
+    'SKILLSET.md': '---\nlicense: MIT\n---\n',
+    'shared/style.md': '# Style\n',
+    'skills/a/SKILL.md': skill('a', '', 'Read [style](../../shared/style.md) before [b](../b/SKILL.md) and [own](own.md).\n'),
+    'skills/a/own.md': '# Own\n',
+    'skills/b/SKILL.md': skill('b'),
+  })
+  expect(report.findings).toMatchObject([
+    {
+      code: 'reference.outside',
+      severity: 'warning',
+      path: 'skills/a/SKILL.md',
+      line: 5,
+      message:
+        '../../shared/style.md leads out of the folder of the skill: where the skill is installed, shared/style.md is missing',
+    },
+  ])
+})
+
+test('a file in Git LFS keeps a skill from being installed, and the advice does not say otherwise', async () => {
+  const report = await check({
+    'SKILLSET.md': '---\nlicense: MIT\n---\n',
+    'a/SKILL.md': skill('a'),
+    'a/logo.png': `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 5\n`,
+  })
+  expect(report.findings).toMatchObject([
+    {
+      code: 'skill.not_installable',
+      message: expect.stringContaining('Git LFS'),
+      advice: expect.not.stringContaining('all the same'),
+    },
+  ])
+})
+
+test('symlinks of a working folder are the files that they lead to, also uncommitted ones; a second path to a skill is not told', async () => {
+  await mkdir(join(root, 'skills/a'), { recursive: true })
+  await symlink('../../shared/style.md', join(root, 'skills/a/style.md'))
+  await symlink('/etc/hostname', join(root, 'skills/a/outside.md'))
+  await symlink('skills', join(root, 'second'))
+  execFileSync('git', ['init', '-q', root])
+  const report = await check({
+    'SKILLSET.md': '---\nlicense: MIT\n---\n',
+    'shared/style.md': '# Style\n',
+    'skills/a/SKILL.md': skill('a', '', 'Read [style](style.md) and [gone](gone.md).\n'),
+  })
+  expect(report.counts).toEqual({ skills: 1, documents: 1 })
+  expect(report.skills).toMatchObject([
+    {
+      path: 'skills/a/SKILL.md',
+      delivery: {
+        files: ['skills/a/style.md'],
+        references: ['skills/a/style.md'],
+        notInstallable: expect.stringContaining('symbolic link'),
+      },
+    },
+  ])
+  expect(report.findings.map(({ code, path, line }) => [code, path, line])).toEqual([
+    ['skill.not_installable', 'skills/a/SKILL.md', undefined],
+    ['reference.broken', 'skills/a/SKILL.md', 5],
+  ])
 })

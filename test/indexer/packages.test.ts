@@ -40,11 +40,11 @@ describe('an archive', () => {
     const row = rows('packages').get('a/SKILL.md')
     if (row === undefined || 'refusal' in row) throw new Error(JSON.stringify(row))
     expect(row.frontMatter).toEqual({ name: 'a', description: 'About a.' })
-    expect(row.links).toEqual([{ path: 'a/copy.md', target: 'a/SKILL.md' }])
     expect(row.notices).toEqual(['LICENSE'])
 
     const contents: Record<string, string | Uint8Array> = {
       'a/SKILL.md': text,
+      'a/copy.md': text,
       'a/logo.png': PNG,
       'a/run.sh': script,
       [`a/${long}`]: 'far\n',
@@ -56,7 +56,6 @@ describe('an archive', () => {
     const entries = packageEntries({
       directory: 'a' as RepoPath,
       files: held.map(([path]) => path as RepoPath),
-      links: row.links as { path: RepoPath; target: RepoPath }[],
       notices: row.notices as RepoPath[],
     })
     for (const { name, source } of entries) {
@@ -78,10 +77,10 @@ describe('an archive', () => {
         .map(line => line.split(/\s+/)),
     ).toEqual([
       ['-rw-r--r--', '0/0', String(text.length), '1980-01-01', '00:00', 'SKILL.md'],
+      ['-rw-r--r--', '0/0', String(text.length), '1980-01-01', '00:00', 'copy.md'],
       ['-rw-r--r--', '0/0', '4', '1980-01-01', '00:00', long],
       ['-rw-r--r--', '0/0', '8', '1980-01-01', '00:00', 'logo.png'],
       ['-rwxr-xr-x', '0/0', String(script.length), '1980-01-01', '00:00', 'run.sh'],
-      ['-rw-r--r--', '0/0', String(text.length), '1980-01-01', '00:00', 'copy.md'],
       ['-rw-r--r--', '0/0', String(MIT.length), '1980-01-01', '00:00', 'LICENSE'],
     ])
     execFileSync('tar', ['xzf', 'a.tar.gz'], { cwd: folder })
@@ -207,10 +206,14 @@ describe('a skill cannot be installed', () => {
       { 'a/SKILL.md': skill('a'), [`a/${long}`]: 'x' },
     ],
     ['with a name that no path can hold', /names cannot be read/, { 'a/SKILL.md': skill('a'), 'a/x\\y.md': 'x' }],
-    ['with a link out of it', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'b.md': 'x', 'a/b.md': link('../b.md') }],
+    [
+      'with a link out of the repository',
+      /a symbolic link in its folder/,
+      { 'a/SKILL.md': skill('a'), 'a/b.md': link('../../b.md') },
+    ],
     [
       'with many links to a large file',
-      /with those that links lead to, have more than 8388608 bytes/,
+      /its files have more than 8388608 bytes/,
       {
         'a/SKILL.md': skill('a'),
         'a/large.bin': 'x'.repeat(1_000_000),
@@ -222,13 +225,8 @@ describe('a skill cannot be installed', () => {
       /license files that go with it/,
       { 'a/SKILL.md': skill('a'), LICENSE: MIT, NOTICE: 'x'.repeat(300_000) },
     ],
-    ['with a link to nothing', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'a/b.md': link('c.md') }],
-    ['with a link to a folder', /a symlink in its folder/, { 'a/SKILL.md': skill('a'), 'a/c/d.md': 'x', 'a/b': link('c') }],
-    [
-      'with a link to what a manifest excludes',
-      /a symlink in its folder/,
-      { 'SKILLSET.md': '---\nexclude: [/a/c.md]\n---\n', 'a/SKILL.md': skill('a'), 'a/c.md': 'x', 'a/b.md': link('c.md') },
-    ],
+    ['with a link to nothing', /a symbolic link in its folder/, { 'a/SKILL.md': skill('a'), 'a/b.md': link('c.md') }],
+    ['with a link to the folder around it', /a symbolic link in its folder/, { 'a/SKILL.md': skill('a'), 'a/b': link('.') }],
     [
       'with a manifest that cannot be read',
       /a manifest in its folder cannot be read/,

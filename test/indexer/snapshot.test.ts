@@ -121,7 +121,7 @@ describe('rules and includes', () => {
     ['include.missing', 'nowhere.md', {}],
     ['include.missing', '../../x.md', {}],
     ['include.missing', 'https://example.org/a.md', {}],
-    ['include.missing', 'link.md', { 'a/link.md': { link: 'SKILL.md' } }],
+    ['include.missing', 'link.md', { 'a/link.md': { link: 'none.md' } }],
     ['include.missing', '/closed/a.md', { 'closed/SKILLSET.md': '---\nbroken', 'closed/a.md': 'x' }],
     ['include.excluded', '/hidden.md', { 'SKILLSET.md': '---\nexclude: [hidden.md]\n---\n', 'hidden.md': 'x' }],
     ['include.too_large', 'big.md', { 'a/big.md': 'x'.repeat(65_537) }],

@@ -14,10 +14,56 @@ interface Entry {
   oid: string
   bytes: number
   path: string
+  /** A symlink gives it this path. */
+  isLinked?: true
+  /** Its own path, then. */
+  target?: string
 }
 
+/** The tree, in which symlinks are what git finds behind them; those that lead to nothing, and around, stay. */
 export function listTree(gitDir: string, commit: string): Entry[] {
-  return git(gitDir, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit])
+  const entries = listPlainTree(gitDir, commit)
+  const texts = readBlobs(gitDir, [...new Set(entries.filter(({ mode }) => mode === '120000').map(({ oid }) => oid))])
+  const links = new Map(entries.flatMap(({ path, mode, oid }) => (mode === '120000' ? [[path, `${texts.get(oid)}`]] : [])))
+  return entries
+    .flatMap(entry => (entry.mode === '120000' ? behindLink(gitDir, commit, entry) : [entry]))
+    .map(entry => (entry.isLinked ? { ...entry, target: realPath(entry.path, links) } : entry))
+}
+
+/** Replaces the first link of a path by where it leads, until there is none. Of links that git has followed. */
+function realPath(path: string, links: ReadonlyMap<string, string>): string {
+  const names = path.split('/')
+  for (let count = 1; count <= names.length; count++) {
+    const above = names.slice(0, count).join('/')
+    const text = links.get(above)
+    if (text !== undefined) return realPath(posix.join(posix.dirname(above), text, ...names.slice(count)), links)
+  }
+  return path
+}
+
+function behindLink(gitDir: string, commit: string, link: Entry, around: readonly string[] = []): Entry[] {
+  const [oid = '', kind = '', bytes = ''] = ask(gitDir, `${commit}:${link.path}`)
+  if (kind === 'blob') return [{ ...link, mode: '100644', oid, bytes: Number(bytes), isLinked: true }]
+  if (kind !== 'tree') return [link]
+  const above = link.path
+    .split('/')
+    .map((_, index, names) => ask(gitDir, `${commit}:${names.slice(0, index).join('/')}`)[0] ?? '')
+  const trees = [...around, ...above]
+  if (trees.includes(oid)) return [link]
+  const below = listPlainTree(gitDir, oid).map(entry => ({ ...entry, path: `${link.path}/${entry.path}` }))
+  return below.flatMap(entry => {
+    if (entry.mode === '120000') return behindLink(gitDir, commit, entry, [...trees, oid]).filter(({ mode }) => mode !== '120000')
+    return entry.mode.startsWith('100') ? [{ ...entry, isLinked: true as const }] : []
+  })
+}
+
+/** What git finds at a path of a commit: id, kind, size. */
+function ask(gitDir: string, name: string): string[] {
+  return git(gitDir, ['cat-file', '--batch-check', '--follow-symlinks'], `${name}\n`).toString().trimEnd().split(' ')
+}
+
+function listPlainTree(gitDir: string, tree: string): Entry[] {
+  return git(gitDir, ['ls-tree', '-r', '-z', '-l', '--full-tree', tree])
     .toString('utf8')
     .split('\0')
     .filter(line => line !== '')

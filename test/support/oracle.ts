@@ -41,6 +41,8 @@ export interface ExpectedSkill {
   path: string
   directory: string
   internal: boolean
+  /** A symlink gives it its path, and it is listed by another one. */
+  isSecond: boolean
   /** Paths of its files, in byte order. */
   files: string[]
   context: ExpectedContext
@@ -89,6 +91,9 @@ export function openOracle(gitDir: string, commit: string): (isServed: IsServed)
     for (const path of ignoredBelow(gitDir, folder, exclude, below)) withheld.add(path)
   }
 
+  // A path below a symlink is withheld with the file that it leads to.
+  for (const { path, target } of regular) if (target !== undefined && withheld.has(target)) withheld.add(path)
+
   // Skills, and whose every file is.
   const skillPaths = small
     .map(({ path }) => path)
@@ -103,11 +108,20 @@ export function openOracle(gitDir: string, commit: string): (isServed: IsServed)
       return skillFolders.has('') && (more.length === 0 || FOLDERS_OF_A_ROOT_SKILL.includes(top ?? '')) ? '' : null
     }
   }
+  // A second path to a skill or document is none by itself.
+  const isSecond = ({ path, target }: (typeof regular)[number]) => {
+    if (target === undefined) return false
+    if (posix.basename(path) === 'SKILL.md') return posix.basename(target) === 'SKILL.md'
+    return findOwner(target) !== null || kindOf(target, null, manifests) === 'document'
+  }
+  const second = new Set(regular.filter(isSecond).map(({ path }) => path))
   const owners = new Map(regular.map(({ path }) => [path, findOwner(path)]))
   const ownerOf = (path: string) => owners.get(path) ?? null
-  const kinds = new Map(
-    regular.filter(({ path }) => !withheld.has(path)).map(({ path }) => [path, kindOf(path, ownerOf(path), manifests)]),
-  )
+  const kindOfFile = (path: string) => {
+    const kind = kindOf(path, ownerOf(path), manifests)
+    return kind === 'document' && second.has(path) ? 'community' : kind
+  }
+  const kinds = new Map(regular.filter(({ path }) => !withheld.has(path)).map(({ path }) => [path, kindOfFile(path)]))
   const filesByOwner = Map.groupBy(
     [...kinds].filter(([, kind]) => kind === 'supporting').map(([path]) => path),
     ownerOf,
@@ -127,13 +141,14 @@ export function openOracle(gitDir: string, commit: string): (isServed: IsServed)
       path,
       directory,
       internal: internal.has(directory),
+      isSecond: second.has(path),
       files: filesByOwner.get(directory) ?? [],
       context: { rules, body, includes },
       complete: !rulesMissing && !includesMissing,
     }
   }
   const isInternal = ([, { fields }]: [string, ReturnType<typeof splitSkill>]) => isYes(mappingOf(fields, 'metadata').internal)
-  const internal = new Set([...splits].filter(isInternal).map(([path]) => folderOf(path)))
+  const internal = new Set([...splits].filter(one => isInternal(one) || second.has(one[0])).map(([path]) => folderOf(path)))
   const isListed = (path: string, kind: Kind) =>
     kind === 'document' || ((kind === 'skill' || kind === 'supporting') && !internal.has(ownerOf(path) ?? ''))
   const pathsWhere = (wanted: (path: string, kind: Kind) => boolean) =>

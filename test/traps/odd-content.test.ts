@@ -115,8 +115,9 @@ describe('manifests', () => {
     ['an exclude list that is no list', '---\nexclude: drafts/\n---\n'],
     ['65 KiB', `---\nname: x\n---\n${'r'.repeat(65 * 1024)}\n`],
     ['UTF-16', new Uint8Array(Buffer.from('\uFEFF---\nname: x\n---\n', 'utf16le'))],
-    ['a symlink', { link: 'rules.md' }],
+    ['a symlink to nothing', { link: 'none.md' }],
     ['a symlink to itself', { link: 'SKILLSET.md' }],
+    ['a symlink to a folder', { link: 'a' }],
     ['a pointer to large storage', 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n'],
   ])('at the root, %s closes the whole repository, and the index is ready', async ([_name, manifest]) => {
     const address = await open({

@@ -7,7 +7,7 @@ import { app, codeOf, codes, open, overviewOf, skillOf, useTrapScene } from './t
 useTrapScene()
 
 describe('links of the tree', () => {
-  test('a SKILL.md, README or LICENSE that is a link, to itself or to nothing, is not there, and nothing else suffers', async () => {
+  test('a SKILL.md, README or LICENSE that is a link to itself or to nothing is not there, and nothing else suffers', async () => {
     const address = await open({
       'a/SKILL.md': skillText('a'),
       'a/LICENSE': { link: 'LICENSE' },
@@ -26,8 +26,8 @@ describe('links of the tree', () => {
     ])
     const browsed = await app.askReady('browse', address)
     expect(browsed).not.toHaveProperty('overview')
-    expect(browsed.entries.map(({ path }) => path)).toEqual(['a', 'docs'])
-    for (const path of ['b/SKILL.md', 'c/SKILL.md', 'd/README.md', 'README.md', 'docs/up.md', 'docs/absolute.md', 'a/LICENSE'])
+    expect(browsed.entries.map(({ path }) => path)).toEqual(['a', 'd', 'docs'])
+    for (const path of ['c/SKILL.md', 'd/SKILL.md', 'README.md', 'docs/up.md', 'docs/absolute.md', 'a/LICENSE'])
       expect(await codeOf(address, path)).toBe('file.not_found')
   })
 
@@ -39,7 +39,8 @@ describe('links of the tree', () => {
       loop: { link: '.' },
     })
     expect((await overviewOf(address)).skills.map(({ path, warnings }) => [path, warnings])).toEqual([['skills/a/SKILL.md', []]])
-    expect((await app.get(endpointUrl('mounts', `${address}/.agents/skills`))).json.error.code).toBe('mount.path_not_found')
+    expect(await codeOf(address, '.claude/skills/a/SKILL.md')).toBe('ok')
+    expect(await codeOf(address, 'loop/skills/a/SKILL.md')).toBe('file.not_found')
   })
 
   test('a link of a license to a text in the repository counts, a self-link leaves the one above', async () => {
@@ -153,4 +154,24 @@ describe('names', () => {
     expect(overview).toMatchObject({ truncated: true, counts: { skills: 0, documents: 1 } })
     expect(codes(overview.diagnostics)).toEqual(['tree.limit'])
   })
+})
+
+test('a path that differs in Unicode normalization or in case leads to the one that is meant', async () => {
+  const [decomposed, composed] = ['cafe\u0301', 'caf\u00e9']
+  const address = await open({
+    [`docs/${decomposed}/menu.md`]: '# Menu\n',
+    [`skills/${decomposed}/SKILL.md`]: skillText('cafe'),
+    'a/SKILL.md': skillText('a', `[menu](../docs/${composed}/menu.md) [menu](../Docs/${decomposed}/menu.md)\n`),
+  })
+  expect((await skillOf(address)).warnings).toMatchObject([
+    { code: 'reference.broken', message: expect.stringContaining('another Unicode normalization (NFC or NFD)') },
+    { code: 'reference.broken', message: expect.stringContaining(`docs/${decomposed}/menu.md differs in upper and lower case`) },
+  ])
+  for (const path of [`skills/${composed}/SKILL.md`, `skills/${composed}`, `Skills/${decomposed}/skill.md`]) {
+    const { status, json } = await app.get(endpointUrl('skills', address, { path }))
+    expect([status, json.error.message]).toEqual([
+      404,
+      `there is no skill at this path; did you mean skills/${decomposed}/SKILL.md?`,
+    ])
+  }
 })

@@ -1,4 +1,5 @@
 import { joinPath, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { isLfsPointer } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import type { Declaration } from './declaration.ts'
 import { declarationOf } from './declared-words.ts'
@@ -15,7 +16,7 @@ export function readMetadata(reading: Reading, folder: RepoPath, name: string): 
   if (file === null) return null
   const text = reading.sources.textOf(file.oid)
   if (text === undefined) return null
-  const words = text === null ? null : readMetadataLicense(text)
+  const words = text === null || isLfsPointer(text) ? null : readMetadataLicense(text)
   return words === undefined ? null : declarationOf(reading, folder, 'metadata', file.path, words)
 }
 
@@ -59,7 +60,7 @@ export function unreadPlaces(reading: Reading): LicenseIssue[] {
 
 function readmeOf({ sources }: Reading): { path: RepoPath; text: string } | null {
   const files = sources.filesIn(ROOT)
-  const name = chooseReadme([...files].flatMap(([name, { mode }]) => (mode === '120000' ? [] : [name])))
+  const name = chooseReadme([...files].flatMap(([name, { mode, target }]) => (mode === '120000' || target ? [] : [name])))
   const oid = name === null ? undefined : files.get(name)?.oid
   const text = oid === undefined ? null : sources.textOf(oid)
   return name === null || text === null || text === undefined ? null : { path: joinPath(ROOT, name), text }

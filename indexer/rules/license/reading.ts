@@ -1,3 +1,4 @@
+import { isLfsPointer } from '#core/text.ts'
 import type { Declaration } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
 import { messageOf } from './messages.ts'
@@ -43,7 +44,7 @@ export function recognizeBlob({ sources, recognized }: Reading, oid: string): Re
   if (known !== undefined) return known
   const text = sources.textOf(oid)
   if (text === null || text === undefined) return { kind: 'unknown', why: { kind: 'unreadable' } }
-  const result = recognizeLicenseText(text)
+  const result: RecognizedText = isLfsPointer(text) ? { kind: 'unknown', why: { kind: 'lfs' } } : recognizeLicenseText(text)
   recognized.set(oid, result)
   return result
 }

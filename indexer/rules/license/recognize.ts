@@ -14,7 +14,7 @@ import { isDisguised, normalizeText } from './normalize.ts'
 export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown'; why: Unrecognized }
 
 /** Why a text is not recognised. `like`: the license that it resembles most. */
-export type Unrecognized = { kind: 'unreadable' | 'long' | 'disguised' | 'page' | 'unlike' } | (Change & { like: string })
+export type Unrecognized = { kind: 'unreadable' | 'lfs' | 'long' | 'disguised' | 'page' | 'unlike' } | (Change & { like: string })
 
 /** Recognises a license text. Takes bounded time: a text of more than `LICENSE_TEXT_BYTES` UTF-16 units is `unknown`. */
 export function recognizeLicenseText(text: string): RecognizedText {

@@ -6,6 +6,8 @@ import type { RepoPath } from '#core/repo-path.ts'
 export interface LicenseFile {
   mode: '100644' | '100755' | '120000'
   oid: string
+  /** Where its bytes lie, if a symlink gives it its path. */
+  target?: RepoPath
 }
 
 /** The declarations of a repository, by folder. Submodules have none. */

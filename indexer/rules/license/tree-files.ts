@@ -23,7 +23,9 @@ export function findFile(sources: LicenseSources, start: RepoPath, path: string,
       const rest = segments.slice(index + 1)
       if (entry.mode === '120000')
         return hops === 0 ? null : followLink(sources, { path: joinPath(folder, name), oid: entry.oid }, rest, hops - 1)
-      return rest.length === 0 && entry.mode.startsWith('100') ? { path: joinPath(folder, name), oid: entry.oid } : null
+      return rest.length === 0 && entry.mode.startsWith('100')
+        ? { path: entry.target ?? joinPath(folder, name), oid: entry.oid }
+        : null
     }
     folder = joinPath(folder, name)
   }

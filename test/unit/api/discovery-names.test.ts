@@ -10,7 +10,6 @@ function named(name: string, directory: string, copyOf: string | null = null): S
     frontMatter: { name, description: 'd' },
     archive: { sha256: '0'.repeat(64), sizeBytes: 1 },
     excluded: 0,
-    links: [],
     notices: [],
     copyOf: copyOf as RepoPath | null,
     isForMcp: true,

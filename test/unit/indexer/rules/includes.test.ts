@@ -7,10 +7,11 @@ import { MIT, skillText } from '../../../api/support/texts.ts'
 
 /** Includes of the skill `x/a`, whose front matter and other files are given. */
 function resolve(include: string, files: Record<string, PlannedContent> = {}, isText: (oid: string) => boolean = () => true) {
+  const stateOf = (oid: string) => (isText(oid) ? ('text' as const) : ('not_text' as const))
   const { plan, policy, skill } = planOf({ LICENSE: MIT, 'x/a/SKILL.md': skillText('a', 'Body.\n', include), ...files })
   const planned = skill('x/a/SKILL.md')
   const chainOf = (folder: Parameters<typeof manifestsAbove>[1]) => manifestsAbove(policy.manifests, folder)
-  const { files: found, failures } = resolveIncludes(chainOf(planned.skill.directory), planned.skill, plan, isText)
+  const { files: found, failures } = resolveIncludes(chainOf(planned.skill.directory), planned.skill, plan, stateOf)
   return {
     files: found.map(({ path }) => path),
     failures: failures.map(({ code }) => code),
@@ -122,7 +123,9 @@ describe('a malformed include is required reading that is missing', () => {
 describe('the failed includes of a manifest', () => {
   const BINARY = '\0'
   const failuresOf = (files: Record<string, PlannedContent>) =>
-    manifestIncludeFailures(planOf({ LICENSE: MIT, ...files }).plan, oid => oid !== BINARY).map(({ by, code }) => [by, code])
+    manifestIncludeFailures(planOf({ LICENSE: MIT, ...files }).plan, oid => (oid === BINARY ? 'not_text' : 'text')).map(
+      ({ by, code }) => [by, code],
+    )
   const manifest = { 'x/SKILLSET.md': '---\ninclude: [gone.md, ../data.md, a/SKILL.md]\n---\n', 'data.md': BINARY }
   const failures = [
     ['x/SKILLSET.md', 'include.missing'],

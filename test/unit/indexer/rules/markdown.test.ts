@@ -97,7 +97,7 @@ test('links are taken as written, outside code blocks, definitions last', () => 
     { kind: 'code', target: 'code.md' },
     { kind: 'link', target: '../z.md#a' },
     { kind: 'link', target: 'https://e.org' },
-    { kind: 'link', target: '../z.md#a' },
+    { kind: 'code', target: '../z.md#a' },
   ])
 })
 

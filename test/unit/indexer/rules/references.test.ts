@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
+import type { NearPath } from '#indexer/rules/near-path.ts'
 import { resolveDeclaredPath, resolveLink } from '#indexer/rules/references.ts'
 import { followLinks } from '#indexer/rules/skill-links.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
@@ -19,10 +20,11 @@ const tree = buildTree([
     'plugins/x/skills/pdf/references/c++.md',
     'plugins/x/skills/pdf/references/%5Bboop%5D.html',
     'plugins/x/skills/pdf/references/100%.md',
+    'plugins/x/skills/pdf/references/caf\u00e9.md',
     'plugins/x/skills/pdf/scripts/run.py',
     'plugins/x/shared.md',
   ].map(path => ({ path, mode: '100644' as const, oid: path, sizeBytes: 1 })),
-  { path: 'plugins/x/skills/pdf/link.md', mode: '120000' as const, oid: 'link', sizeBytes: 1 },
+  { path: 'plugins/x/skills/pdf/dangling.md', mode: '120000' as const, oid: 'link', sizeBytes: 1 },
 ])
 const policy = applyManifests(tree, () => EXCLUDING, 'handbook')
 const directory = 'plugins/x/skills/pdf' as RepoPath
@@ -35,6 +37,7 @@ describe('links', () => {
   test.each([
     ['references/c++.md', 'plugins/x/skills/pdf/references/c++.md'],
     ['./references/a%20b.md', 'plugins/x/skills/pdf/references/a b.md'],
+    ['references/c++.md:12', 'plugins/x/skills/pdf/references/c++.md'],
     ['references/a b.md#part', 'plugins/x/skills/pdf/references/a b.md'],
     ['references/c++.md?raw=1', 'plugins/x/skills/pdf/references/c++.md'],
     ['references/%5Bboop%5D.html', 'plugins/x/skills/pdf/references/%5Bboop%5D.html'],
@@ -62,6 +65,21 @@ describe('links', () => {
     expect(resolve('/hidden.md')).toEqual({ kind: 'broken' })
   })
 
+  test.each<[string, string, NearPath['difference']]>([
+    ['References/C++.md', 'references/c++.md', 'case'],
+    ['references\\c++.md', 'references/c++.md', 'separator'],
+    ['.\\References\\a b.md', 'references/a b.md', 'case'],
+    ['../PDF/scripts/', 'scripts', 'case'],
+    ['references/cafe\u0301.md', 'references/caf\u00e9.md', 'normalization'],
+    ['references/cafe%CC%81.md', 'references/caf\u00e9.md', 'normalization'],
+  ])('%s leads to nothing, and almost names %s', (target, path, difference) => {
+    expect(resolve(target)).toEqual({ kind: 'broken', near: { path: `${directory}/${path}`, difference } })
+  })
+
+  test('what is excluded is not named', () => {
+    expect(resolve('/Hidden.md')).toEqual({ kind: 'broken' })
+  })
+
   test.each(['../../../../../x.md', '../../../../..'])('%s leads out', target => {
     expect(resolve(target)).toEqual({ kind: 'outside' })
   })
@@ -79,10 +97,35 @@ describe('links', () => {
     'a/...',
     '$HOME/a.md',
     'javascript:alert(1)',
+    // Commands of skills, and paths of a site.
+    '/plan-week',
+    '/office:plan-week',
+    '/docs/install',
+    '/docs/install.html',
+    '/img/logo.png',
+    'docs.example.com/guide',
+    'www.example.org',
+    // A person's files.
+    '~/.config/mail/rules.toml',
+    '~',
+    '%APPDATA%/tool',
+    'C:\\tools\\x.md',
+    // Words that stand for a path.
+    'url',
+    'webUrl',
+    'link.md',
+    'path/to/file.md',
+    './path/to/your/file.md',
+    'your-file.md',
+    'docs/my-guide.md',
+    'references/[topic].md',
+    'references/*.md',
+    'posts/YYYY-MM-DD.md',
+    'docs/%s.md',
   ])('%s is none', target => expect(resolve(target)).toBeNull())
 
-  test('a symbolic link is there and is not followed', () => {
-    expect(resolve('link.md')).toEqual({ kind: 'not_followed', path: `${directory}/link.md` })
+  test('a symbolic link that leads to nothing is there', () => {
+    expect(resolve('dangling.md')).toEqual({ kind: 'not_followed', path: `${directory}/dangling.md` })
   })
 })
 
@@ -97,6 +140,27 @@ describe('code spans', () => {
     ['', null],
   ])('%s', (target, path) => {
     expect(resolve(target, 'code')).toEqual(path === null ? null : { kind: 'file', path })
+  })
+})
+
+describe('code spans that ask for a file of the skill', () => {
+  test('lead to a file of the skill, also from another folder', () => {
+    expect(resolve('scripts/run.py', 'path')).toEqual({ kind: 'file', path: `${directory}/scripts/run.py` })
+    const place = { folder: 'plugins/x' as RepoPath, skillDirectory: directory }
+    expect(resolveLink({ kind: 'path', target: 'scripts/run.py' }, place, tree, policy)).toEqual(
+      resolve('scripts/run.py', 'path'),
+    )
+  })
+
+  test('lead to nothing where the skill lacks it, though the repository has it elsewhere', () => {
+    expect(resolve('scripts/gone.py', 'path')).toEqual({ kind: 'broken' })
+    expect(resolve('References/c++.md', 'path')).toMatchObject({ kind: 'broken', near: { difference: 'case' } })
+    expect(resolve('scripts\\run.py', 'path')).toBeNull()
+  })
+
+  test('ask for nothing outside skills', () => {
+    const place = { folder: 'plugins/x' as RepoPath, skillDirectory: null }
+    expect(resolveLink({ kind: 'path', target: 'scripts/gone.py' }, place, tree, policy)).toBeNull()
   })
 })
 
