@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fastifyCors from '@fastify/cors'
 import fastify, {
+  type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyPluginAsync,
   type FastifyReply,
@@ -56,8 +57,10 @@ import { registerWithoutPages } from './routes/without-pages.ts'
 export interface AppOptions {
   /** Public origin; never taken from a request. */
   baseUrl: string
-  /** Default: no log. */
+  /** Options of a log. Default: no log. */
   logger?: FastifyServerOptions['logger']
+  /** A log that is open already, in place of `logger`. */
+  log?: FastifyBaseLogger
   /** Counts and times requests. Default: no metrics. */
   metrics?: Metrics
   /** The answer of `/metrics`. Default: this service has no such route. */
@@ -86,7 +89,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   const tags = new EntityTags((request, tagged, etag) => unchanged.learn(request, tagged, etag))
   const unchanged = new UnchangedAnswers({ tags, createId, headers: apiHeaders(common) })
   const app: FastifyInstance = fastify({
-    logger: options.logger ?? false,
+    ...(options.log ? { loggerInstance: options.log } : { logger: options.logger ?? false }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createId,
     requestIdHeader: false,

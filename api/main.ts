@@ -1,22 +1,29 @@
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
+import { type Logger, pino } from 'pino'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { patienceMsOf } from '#core/patience.ts'
-import { createFallbacks, type FallbackLog, type Fallbacks } from '#core/ports/fallbacks.ts'
+import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
-import { SettingsError, unknownSettings } from '#core/settings.ts'
-import { messageIn, type Sentence, SentenceError, sentence, tell } from '#core/words/sentence.ts'
+import { unknownSettings } from '#core/settings.ts'
+import { type Sentence, sentence, tell } from '#core/words/sentence.ts'
 import { speechOf } from '#core/words/speech.ts'
-import { createInProcessRunner, createJobProcesses, parseWorkerSettings, startWorker, WORKER_SETTINGS } from '#indexer/main.ts'
-import { INFRA_SETTINGS, parseInfraSettings } from '#infra/infra-settings.ts'
+import {
+  createInProcessRunner,
+  createJobProcesses,
+  parseWorkerSettings,
+  startWorker,
+  WORKER_SETTINGS,
+  type WorkerSettings,
+} from '#indexer/main.ts'
+import { INFRA_SETTINGS, type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
 import { listenForMonitoring, type MonitoringListener } from '#infra/monitoring/listener.ts'
-import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
+import { createPrometheusMetrics, type PrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
@@ -29,8 +36,10 @@ import { rememberListings } from './cards/list-on-visit.ts'
 import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
 import { scrubbedLog } from './http/scrubbed-log.ts'
+import { toStartError, withPort } from './listening.ts'
 import { isHandbookOpen, listLately, listLocal } from './local-addresses.ts'
-import { type RepairDeps, requestRepair } from './mount/request-repair.ts'
+import { requestRepair } from './mount/request-repair.ts'
+import type { OperatorContent } from './operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from './operator/published.ts'
 import { readOperatorFolder } from './operator/read-folder.ts'
 import { createLoggedNames } from './people/logged-names.ts'
@@ -49,40 +58,47 @@ const GRACE_MILLISECONDS = 5_000
 
 /**
  * Serves the API and the pages, and indexes beside them, until a stop signal. Resolves once it listens.
- * If the start fails, the reason is printed in one line, and the process ends with exit code 1.
+ *
+ * @throws SentenceError for what the operator has to change, with whatever was opened closed again
  */
-export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
+export async function serve(given: NodeJS.ProcessEnv): Promise<void> {
+  const env = withQuietTerminal(await withPort(given))
+  const settings = parseSettings(env)
+  const infraSettings = parseInfraSettings(env)
+  const workerSettings = parseWorkerSettings(env)
+  for (const said of settingsToReconsider(env, settings)) process.stderr.write(`mountglass: ${tell(said, speechOf(env))}\n`)
+  const folder = settings.operator === null ? null : await readOperatorFolder(settings.operator, infraSettings.baseUrl)
+  const metrics = createPrometheusMetrics()
+  // Before all that may have something to log.
+  const log = pino({ level: settings.logLevel }, scrubbedLog(process.stderr))
+  const infra = await openInfra(infraSettings, metrics, ({ owner, name }, reason) =>
+    log.warn({ repository: `local/${owner}/${name}` }, `not served: ${reason}`),
+  )
   try {
-    await start(withQuietTerminal(await withPort(env)))
+    await serveFrom(infra, { env, settings, infraSettings, workerSettings, folder, metrics, log })
   } catch (error) {
-    if (!(error instanceof StartError || error instanceof SettingsError)) throw error
-    process.stderr.write(`mountglass: ${messageIn(error, speechOf(env))}\n`)
-    process.exitCode = 1
+    await infra.close()
+    throw error
   }
 }
 
-/** A failed start, with a message of one line for the operator. */
-class StartError extends SentenceError {}
+/** What `serve` read before it opened the outside world. */
+interface Start {
+  env: NodeJS.ProcessEnv
+  settings: Settings
+  infraSettings: InfraSettings
+  workerSettings: WorkerSettings
+  /** Content of the operator's folder; `null` without one. */
+  folder: OperatorContent | null
+  metrics: PrometheusMetrics
+  log: Logger
+}
 
-async function start(env: NodeJS.ProcessEnv): Promise<void> {
-  const settings = parseSettings(env)
-  const infraSettings = parseInfraSettings(env)
+async function serveFrom(infra: Infra, start: Start): Promise<void> {
+  const { env, settings, infraSettings, workerSettings, folder, metrics, log } = start
   const { baseUrl } = infraSettings
-  const workerSettings = parseWorkerSettings(env)
-  const speech = speechOf(env)
-  for (const said of settingsToReconsider(env)) process.stderr.write(`mountglass: ${tell(said, speech)}\n`)
-  const folder = settings.operator === null ? null : await readOperatorFolder(settings.operator, baseUrl)
-  const metrics = createPrometheusMetrics()
-  const infra = await openInfra(infraSettings, metrics, ({ owner, name }, reason) =>
-    app.log.warn({ repository: `local/${owner}/${name}` }, `not served: ${reason}`),
-  )
-  const readiness = createReadiness(infra)
+  const readiness = createReadiness(infra, infraSettings.privateStore !== null)
   let indexer: Indexer = NO_INDEXER
-  const log: StartLog = {
-    error: (fields, message) => app.log.error(fields, message),
-    warn: (fields, message) => app.log.warn(fields, message),
-    info: (fields, message) => app.log.info(fields, message),
-  }
   const fallbacks = createFallbacks(metrics, log)
   // A folder wins over what was published.
   const operator = folder ? fixedSource(folder) : publishedSource(infra, baseUrl, fallbacks)
@@ -95,24 +111,20 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     log,
     fallbacks,
     context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
-  }).catch(async error => {
-    await infra.close()
-    throw error
   })
-  const logger = { level: settings.logLevel, stream: scrubbedLog(process.stderr) }
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
-  const options = { baseUrl, logger, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
+  const options = { baseUrl, log, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
   const app = await buildApp(
     deps,
     options,
     existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra.local, deps, log) }, metrics) : undefined,
   )
-  process.on('uncaughtExceptionMonitor', (error, origin) => app.log.fatal({ err: error, origin }, 'crashed'))
+  process.on('uncaughtExceptionMonitor', (error, origin) => log.fatal({ err: error, origin }, 'crashed'))
   const endKeepAlive = startKeepAlive(deps.people)
   let monitoring: MonitoringListener | null = null
   const stop = async (signal: NodeJS.Signals) => {
-    app.log.info({ signal }, 'stopping')
+    log.info({ signal }, 'stopping')
     readiness.end()
     clearInterval(refreshing)
     endKeepAlive()
@@ -123,24 +135,22 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
     await infra.close()
   }
   stopOnSignal(stop, settings.drainSeconds * 1000 + STOP_MILLISECONDS, error =>
-    app.log.error({ err: error }, 'could not stop cleanly'),
+    log.error({ err: error }, 'could not stop cleanly'),
   )
 
   try {
     await app.listen({ host: settings.host, port: settings.port })
     if (settings.monitoring) {
       monitoring = await listenForMonitoring(settings.monitoring, metrics, readiness)
-      app.log.info({ metricsPort: monitoring.port }, 'monitoring on its own port')
+      log.info({ metricsPort: monitoring.port }, 'monitoring on its own port')
     }
   } catch (error) {
     await app.close()
-    await infra.close()
     throw toStartError(error, settings)
   }
   if (settings.indexer === 'inline') {
     // Only this process sees the store `memory:`.
     const isShared = infraSettings.store.kind !== 'memory'
-    const { log } = app
     const { handover, accessTo, queue } = infra
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
@@ -150,20 +160,17 @@ async function start(env: NodeJS.ProcessEnv): Promise<void> {
   }
   for (const host of infra.hosts)
     void host.describeCredential?.().then(
-      text => text !== null && app.log.info(text),
+      text => text !== null && log.info(text),
       () => {},
     )
   const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
   const hasHandbook = await isHandbookOpen(infra.local, deps)
-  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }, speech))
+  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }, speechOf(env)))
 }
 
-type StartLog = RepairDeps['log'] & FallbackLog & PeopleContext['log']
-
 /** What an operator probably did not mean. */
-function settingsToReconsider(env: NodeJS.ProcessEnv): Sentence[] {
+function settingsToReconsider(env: NodeJS.ProcessEnv, { host }: Settings): Sentence[] {
   const unknown = unknownSettings(env, [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS])
-  const host = env.HOST ?? ''
   const isOpen = ['0.0.0.0', '::'].includes(host) && !env.MOUNTGLASS_BASE_URL
   return isOpen ? [...unknown, sentence('baseUrlNotSet', { host })] : unknown
 }
@@ -183,7 +190,7 @@ async function assembleDeps(
     fallbacks,
     context,
   }: Pick<Deps, 'checkReady' | 'onOffered'> & {
-    log: StartLog
+    log: Logger
     metrics: Metrics
     fallbacks: Fallbacks
     context: Pick<PeopleContext, 'baseUrl' | 'isBucket'>
@@ -284,32 +291,7 @@ async function closeInTime(app: FastifyInstance): Promise<void> {
   clearTimeout(drop)
 }
 
-function toStartError(error: unknown, { host, port }: Pick<Settings, 'host' | 'port'>): unknown {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') return new StartError(sentence('portTaken', { host, port }))
-  if (code === 'EACCES') return new StartError(sentence('portForbidden', { host, port }))
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return new StartError(sentence('hostUnknown', { host, port }))
-  return error
-}
-
 /** Logs only warnings at a terminal, unless a level is set, so that the printed address stays visible. */
 function withQuietTerminal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return process.stderr.isTTY && !env.MOUNTGLASS_LOG ? { ...env, MOUNTGLASS_LOG: 'warn' } : env
-}
-
-/** Resolves `PORT=0` to a free port before the start, because links to this process contain the port. */
-async function withPort(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
-  const { host, port } = parseSettings(env)
-  return port === 0 ? { ...env, PORT: String(await findFreePort(host)) } : env
-}
-
-function findFreePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', error => reject(toStartError(error, { host, port: 0 })))
-    server.listen(0, host, () => {
-      const address = server.address()
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
-    })
-  })
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { REFRESH_GRACE_SECONDS, TOOL_BYTES } from '#core/limits.ts'
 import {
+  homePath,
   LISTEN_VARIABLES,
   type ListenAddress,
   LOG_VARIABLES,
@@ -89,6 +90,7 @@ export const SERVICE_SETTINGS = namesOf(Variables)
 /** @throws SettingsError naming the first variable that is wrong */
 export function parseSettings(env: NodeJS.ProcessEnv): Settings {
   const variables = parseEnvironment(Variables, env)
+  const { MOUNTGLASS_OPERATOR: operator } = variables
   return {
     host: variables.HOST,
     port: variables.PORT,
@@ -98,7 +100,7 @@ export function parseSettings(env: NodeJS.ProcessEnv): Settings {
     allow: variables.MOUNTGLASS_ALLOW ?? null,
     deny: variables.MOUNTGLASS_DENY,
     localSource: variables.MOUNTGLASS_LOCAL_SOURCE,
-    operator: variables.MOUNTGLASS_OPERATOR ?? null,
+    operator: operator === undefined ? null : homePath('MOUNTGLASS_OPERATOR', operator, env),
     monitoring: monitoringAddress(variables),
     toolBytes: variables.MOUNTGLASS_TOOL_BYTES,
     refreshGraceSeconds: variables.MOUNTGLASS_REFRESH_GRACE_SECONDS,

@@ -1,7 +1,9 @@
 import { type Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { TokenCommand } from '#api/token-command.ts'
 import { JOBS_AT_ONCE, RETENTION_DAYS, TOKEN_DAYS, TOKEN_LABEL_CHARACTERS } from '#core/limits.ts'
+import { failureIn } from '#core/words/sentence.ts'
 import { fill, type Speech, speechOf } from '#core/words/speech.ts'
+import { useProxies } from '#infra/system/proxies.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createProgram } from './program.ts'
 
@@ -10,21 +12,37 @@ import { createProgram } from './program.ts'
  *
  * @param argv as `process.argv`
  * @param env the settings of the program that is called
+ * @returns whether an error ended the command
  */
-export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {
   const speech = speechOf(env)
   const program = createProgram(manifest.version, speech)
   const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addKeys, addSweep]
   const ofReaders = [addCheck, addDiff, addMcp, addPin, addVerify]
   for (const add of [...ofOperators, ...ofReaders]) add(program, speech, env)
 
+  program.hook('preAction', (_program, command) => {
+    if (!OFFLINE.includes(command.name())) useProxies(env)
+  })
   try {
     await program.parseAsync(argv)
+    return false
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
     // Wrong usage is always 2. Exit code 1 is a command that ran and failed, or found errors.
-    process.exitCode = error.exitCode === 0 ? 0 : 2
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
+    else fail(error, speech, env)
+    return !(error instanceof CommanderError)
   }
+}
+
+/** Commands that read this machine alone. */
+const OFFLINE = ['check', 'diff']
+
+/** One line: traces are for those who ask for them. */
+function fail(error: unknown, speech: Speech, { MOUNTGLASS_LOG: level }: NodeJS.ProcessEnv): void {
+  process.stderr.write(`mountglass: ${failureIn(error, speech)}\n`)
+  if (level === 'debug' || level === 'trace') process.stderr.write(`${(error as Error).stack}\n`)
+  process.exitCode = 1
 }
 
 function addServe(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {

@@ -13,6 +13,8 @@ import {
   whenLeftByNpm,
 } from '../scripts/setup/runtime.mjs'
 
+const END_MS = 2_000
+
 const file = realpathSync(fileURLToPath(import.meta.url))
 const root = dirname(dirname(file))
 const node = findNode(root)
@@ -28,7 +30,8 @@ else {
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))
   const { findProgram } = await import('../scripts/setup/program.mjs')
   const { runCommands } = await import(findProgram(root) ?? './commands.ts')
-  await runCommands(process.argv, process.env)
+  // What a failed command left open does not hold the process.
+  if (await runCommands(process.argv, process.env)) setTimeout(() => process.exit(), END_MS).unref()
 }
 
 /** @param {string} message */

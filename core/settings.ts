@@ -66,9 +66,35 @@ const Port = z
   .transform(Number)
   .refine(port => port <= 65_535, PORT_PROBLEM)
 
+/** A name or an address. An address of IPv6 may stand in brackets, as in URLs, and loses them. */
+const Host = z.string().transform((text, context): string => {
+  const host = text.replace(/^\[(.*)\]$/, '$1')
+  const origin = originAt({ host, port: 4321 })
+  if (URL.parse(origin)?.href === `${URL.parse(origin)?.origin}/`) return host
+  context.addIssue({ code: 'custom', ...problem('host') })
+  return z.NEVER
+})
+
+/** `http://[::1]:4321`. The zone of an address, as in `fe80::1%eth0`, means nothing to other machines. */
+export function originAt({ host, port }: ListenAddress): string {
+  return `http://${host.includes(':') ? `[${host.replace(/%.*$/, '')}]` : host}:${port}`
+}
+
+/**
+ * A path of this machine, in which `~` is the home folder: in a file of settings no shell expands it.
+ *
+ * @throws SettingsError for `~name`, and where the home folder is not known
+ */
+export function homePath(variable: string, path: string, env: NodeJS.ProcessEnv): string {
+  if (!path.startsWith('~')) return path
+  const home = env.HOME || env.USERPROFILE
+  if (!home || !/^~(?:[/\\]|$)/.test(path)) throw new SettingsError(variable, sentence('homeUnknown', { path }))
+  return home + path.slice(1)
+}
+
 /** The address on which the process listens. */
 export const LISTEN_VARIABLES = {
-  HOST: z.string().default('127.0.0.1'),
+  HOST: Host.default('127.0.0.1'),
   PORT: Port.default(4321),
 }
 

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { problem, SettingsError } from '#core/settings.ts'
+import { homePath, problem, SettingsError } from '#core/settings.ts'
 import { sentence } from '#core/words/sentence.ts'
 import type { GitHubApp } from './github/app.ts'
 
@@ -28,7 +28,7 @@ export const APP_VARIABLES = {
 type AppVariables = z.infer<z.ZodObject<typeof APP_VARIABLES>>
 
 /** @returns `null` without an App: sign-in is not set up @throws SettingsError when only a part of it is set, or the key cannot be read */
-export function appSettings(variables: AppVariables): GitHubApp | null {
+export function appSettings(variables: AppVariables, env: NodeJS.ProcessEnv): GitHubApp | null {
   const needed = {
     id: variables.MOUNTGLASS_GITHUB_APP_ID,
     privateKey: variables.MOUNTGLASS_GITHUB_APP_PRIVATE_KEY,
@@ -42,18 +42,20 @@ export function appSettings(variables: AppVariables): GitHubApp | null {
   if (clientId === undefined) throw missing('MOUNTGLASS_GITHUB_APP_CLIENT_ID')
   if (clientSecret === undefined) throw missing('MOUNTGLASS_GITHUB_APP_CLIENT_SECRET')
   const slug = variables.MOUNTGLASS_GITHUB_APP_SLUG ?? null
-  return { id, clientId, clientSecret, privateKey: readPrivateKey(privateKey), slug }
+  return { id, clientId, clientSecret, privateKey: readPrivateKey(privateKey, env), slug }
 }
+
+const KEY_SETTING = 'MOUNTGLASS_GITHUB_APP_PRIVATE_KEY'
 
 function missing(variable: string): SettingsError {
   return new SettingsError(variable, sentence('appIncomplete'))
 }
 
 /** @param text a PEM with real or escaped line breaks, or `file:<path>`. No message quotes it */
-function readPrivateKey(text: string): string {
-  const pem = text.startsWith('file:') ? readKeyFile(text.slice('file:'.length)) : text.replaceAll('\\n', '\n')
-  const key = parseKey(pem)
-  if (key === null) throw new SettingsError('MOUNTGLASS_GITHUB_APP_PRIVATE_KEY', sentence('appKey'))
+function readPrivateKey(text: string, env: NodeJS.ProcessEnv): string {
+  const path = text.startsWith('file:') ? homePath(KEY_SETTING, text.slice('file:'.length), env) : null
+  const key = parseKey(path === null ? text.replaceAll('\\n', '\n') : readKeyFile(path))
+  if (key === null) throw new SettingsError(KEY_SETTING, sentence('appKey'))
   return key
 }
 
@@ -62,7 +64,7 @@ function readKeyFile(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-    throw new SettingsError('MOUNTGLASS_GITHUB_APP_PRIVATE_KEY', sentence('appKeyFile', { path, reason }), { cause })
+    throw new SettingsError(KEY_SETTING, sentence('appKeyFile', { path, reason }), { cause })
   }
 }
 

@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
-import { LISTEN_VARIABLES, namesOf, numberVariable, parseEnvironment, problem, SettingsError } from '#core/settings.ts'
+import {
+  homePath,
+  LISTEN_VARIABLES,
+  namesOf,
+  numberVariable,
+  originAt,
+  parseEnvironment,
+  problem,
+  SettingsError,
+} from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { sentence } from '#core/words/sentence.ts'
 import { APP_VARIABLES, appSettings } from './app-settings.ts'
@@ -183,14 +192,14 @@ export interface InfraSettings {
 /** @throws SettingsError */
 export function parseInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
   const variables = parseEnvironment(Variables, env)
-  const { HOST, PORT, MOUNTGLASS_BASE_URL, MOUNTGLASS_LOCAL_REPOSITORIES } = variables
+  const { HOST: host, PORT: port, MOUNTGLASS_BASE_URL, MOUNTGLASS_LOCAL_REPOSITORIES: local } = variables
   return {
-    baseUrl: MOUNTGLASS_BASE_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`,
+    baseUrl: MOUNTGLASS_BASE_URL ?? originAt({ host, port }),
     ...storeSettings(variables, env),
     database: databaseSetting(variables),
     leaseSeconds: variables.MOUNTGLASS_LEASE_SECONDS,
-    localRepositories: MOUNTGLASS_LOCAL_REPOSITORIES ?? null,
-    github: variables.MOUNTGLASS_GITHUB === 'on' ? githubSettings(variables) : null,
+    localRepositories: local === undefined ? null : homePath('MOUNTGLASS_LOCAL_REPOSITORIES', local, env),
+    github: variables.MOUNTGLASS_GITHUB === 'on' ? githubSettings(variables, env) : null,
   }
 }
 
@@ -200,7 +209,8 @@ function storeSettings(
 ): Pick<InfraSettings, 'store' | 'privateStore'> {
   if (store.kind !== 's3') {
     if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', sentence('privateStoreAlone'))
-    return { store, privateStore: null }
+    if (store.kind === 'memory') return { store, privateStore: null }
+    return { store: { ...store, folder: homePath('MOUNTGLASS_STORE', store.folder, env) }, privateStore: null }
   }
   const variables = parseEnvironment(S3Variables, env)
   const shared = {
@@ -235,14 +245,14 @@ function isBelow(inner: BucketName, outer: BucketName): boolean {
   return outer.prefix === '' || `${inner.prefix}/`.startsWith(`${outer.prefix}/`)
 }
 
-function githubSettings(variables: z.infer<typeof Variables>): GitHubSettings {
+function githubSettings(variables: z.infer<typeof Variables>, env: NodeJS.ProcessEnv): GitHubSettings {
   const { MOUNTGLASS_GITHUB_URL: url, MOUNTGLASS_GITHUB_API_URL: apiUrl, MOUNTGLASS_GITHUB_TOKEN: token } = variables
   const webhookSecret = variables.MOUNTGLASS_GITHUB_WEBHOOK_SECRET ?? null
   // The API of an Enterprise Server has the origin of its pages.
   const api = apiUrl ?? (url === GITHUB ? GITHUB_API : `${url}/api/v3`)
   const own = [...new Set([url, new URL(api).origin, ...variables.MOUNTGLASS_AVATAR_ORIGINS])]
   const avatarOrigins = url === GITHUB ? [GITHUB_AVATARS] : own
-  return { url, apiUrl: api, avatarOrigins, token: token ?? null, webhookSecret, app: appSettings(variables) }
+  return { url, apiUrl: api, avatarOrigins, token: token ?? null, webhookSecret, app: appSettings(variables, env) }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { patienceMsOf } from '#core/patience.ts'
@@ -197,7 +197,12 @@ async function openLocal(
 ): Promise<LocalHost> {
   const { localRepositories, baseUrl } = settings
   if (localRepositories !== null) await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', localRepositories)
-  const prepare = async () => prepareExampleRepositories(EXAMPLE, join(await folder(), 'examples'))
+  const prepare = async () => {
+    const place = join(await folder(), 'examples')
+    return await prepareExampleRepositories(EXAMPLE, place).catch(cause => {
+      throw new SettingsError('MOUNTGLASS_STORE', sentence('storeFolder', { folder: place, reason: cause as Error }), { cause })
+    })
+  }
   const patienceMs = patienceMsOf(process.env)
   const options = { baseUrl, ...(patienceMs !== null && { historyWaitMs: patienceMs }) }
   if (localRepositories === null) return openLocalHost({ root: await prepare(), ...options })
@@ -217,4 +222,7 @@ async function openLocal(
 async function requireFolder(variable: string, path: string): Promise<void> {
   const found = await stat(path).catch(() => null)
   if (!found?.isDirectory()) throw new SettingsError(variable, sentence('folderAbsent', { path }))
+  await access(path, constants.R_OK | constants.X_OK).catch(cause => {
+    throw new SettingsError(variable, sentence('folderForbidden', { folder: path }), { cause })
+  })
 }

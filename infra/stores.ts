@@ -67,7 +67,7 @@ export async function openStores(
   options: OpenOptions = {},
 ): Promise<Stores> {
   if (settings.database === null) return { ...(await openStore(settings, null, options)), database: null }
-  const { database, states } = await openDatabaseStates(settings.database, options.connections)
+  const { database, states } = await openDatabaseStates(settings.database, options)
   const store = await openStore(settings, states, options).catch(closing(database))
   return {
     ...store,
@@ -81,12 +81,16 @@ export async function openStores(
 
 async function openDatabaseStates(
   url: string,
-  connections: number | undefined,
+  { connections, buckets }: OpenOptions,
 ): Promise<{ database: Database; states: StateStore }> {
-  const [{ openDatabase, problemOf }, { openPostgresStateStore }] = await Promise.all([
+  const [{ openDatabase, problemOf }, { sharesConnections }, { openPostgresStateStore }] = await Promise.all([
     import('./postgres/database.ts'),
+    import('./postgres/pooler.ts'),
     import('./postgres/state-store.ts'),
   ])
+  // A job process has the settings of a process that looked.
+  if (buckets === undefined && (await sharesConnections(url)))
+    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('poolerMode'))
   const patienceMs = patienceMsOf(process.env)
   const database = openDatabase(url, { connections, ...(patienceMs !== null && { patienceMs }) })
   try {
@@ -198,7 +202,7 @@ async function openDiskStore(folder: string, others: StateStore | null, keepLeft
       buckets: NOT_PROBED,
       blobs,
       states,
-      secret: (name, generate) => readOrCreateSecret(secretFile(folder, name), generate),
+      secret: (name, generate) => storedSecret(secretFile(folder, name), generate),
       async close() {
         if (states !== others) await states.close()
         await blobs.close()
@@ -206,6 +210,14 @@ async function openDiskStore(folder: string, others: StateStore | null, keepLeft
     }
   } catch (cause) {
     throw new SettingsError('MOUNTGLASS_STORE', sentence('storeFolder', { folder, reason: (cause as Error).message }), { cause })
+  }
+}
+
+async function storedSecret(path: string, generate: () => string): Promise<string> {
+  try {
+    return await readOrCreateSecret(path, generate)
+  } catch (cause) {
+    throw new SettingsError('MOUNTGLASS_STORE', sentence('secretFile', { path, reason: cause as Error }), { cause })
   }
 }
 
@@ -223,11 +235,16 @@ function temporaryFolder() {
   let folder: Promise<string> | null = null
   return {
     open(): Promise<string> {
-      folder ??= mkdtemp(join(tmpdir(), 'mountglass-'))
+      folder ??= mkdtemp(join(tmpdir(), 'mountglass-')).catch(cause => {
+        throw new SettingsError('TMPDIR', sentence('storeFolder', { folder: tmpdir(), reason: (cause as Error).message }), {
+          cause,
+        })
+      })
       return folder
     },
     async remove(): Promise<void> {
-      if (folder) await rm(await folder, { recursive: true, force: true })
+      const path = await folder?.catch(() => null)
+      if (path) await rm(path, { recursive: true, force: true })
     },
   }
 }

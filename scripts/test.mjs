@@ -9,6 +9,7 @@ import { SERVERS } from './servers/servers.mjs'
 import { isInstalled } from './servers/supervise.mjs'
 import { BROWSER, findBrowser } from './setup/browser.mjs'
 import { findFailedChecks } from './setup/checks.mjs'
+import { IMAGE_TOOLS } from './setup/image-tools.mjs'
 import { PERL_CLIENT } from './setup/perl-client.mjs'
 import { prepare } from './setup/prepare.mjs'
 import { runInForeground } from './setup/runtime.mjs'
@@ -48,7 +49,7 @@ async function testFirst(node) {
 
 /** @param {string} node */
 async function testAll(node) {
-  await prepareSystemPackages([BROWSER, PERL_CLIENT, ...servers()])
+  await prepareSystemPackages([BROWSER, PERL_CLIENT, IMAGE_TOOLS, ...servers()])
   // Beside the tests, which often wait.
   const checking = checkFreshClone()
   const code = await runTests(node, { MOUNTGLASS_TEST_TIER: 'test:all' })

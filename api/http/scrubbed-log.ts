@@ -2,9 +2,10 @@ import type { Writable } from 'node:stream'
 
 /**
  * What looks like a credential, in the last step before a line is written: tokens of this deployment, tokens of the git host (those of
- * installations hold a JWT), and JSON Web Tokens, which seals are.
+ * installations hold a JWT), JSON Web Tokens, which seals are, and what stands before the host of a URL, as in that of a proxy.
  */
-const CREDENTIALS = /\bmg[pars]_[0-9A-Za-z]+|\b(?:gh[oprsu]_|github_pat_)[\w.-]+|eyJ[\w-]{8,}(?:\.[\w-]*)*/g
+const CREDENTIALS =
+  /(?<=:\/\/)[^/\s"@]{1,1024}(?=@)|\bmg[pars]_[0-9A-Za-z]+|\b(?:gh[oprsu]_|github_pat_)[\w.-]+|eyJ[\w-]{8,}(?:\.[\w-]*)*/g
 
 /** A line of a log without credentials. Nothing should log one; an error of a library may. */
 export function scrubbed(line: string): string {

@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises'
+import { access, constants, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatAddress } from '#core/address.ts'
 import { SettingsError } from '#core/settings.ts'
@@ -33,7 +33,9 @@ export type FolderFault = string
  */
 export async function readOperatorFolder(folder: string | null, baseUrl: string): Promise<OperatorContent> {
   if (folder === null) return NO_CONTENT
-  const read = await validateFolder(folder)
+  const read = await validateFolder(folder).catch(cause => {
+    throw new SettingsError(SETTING, sentence('asTold', { reason: cause as Error }), { cause })
+  })
   if ('faults' in read) throw new SettingsError(SETTING, sentence('asTold', { reason: read.faults[0] ?? '' }))
   const bytesOf = (name: string) => read.media.get(name)?.bytes ?? new Uint8Array()
   return contentOf(
@@ -53,6 +55,8 @@ export async function validateFolder(
 ): Promise<FolderContent | { faults: FolderFault[] }> {
   const root = await realpath(folder).catch(() => null)
   if (root === null || !(await stat(root)).isDirectory()) return { faults: [faultIn(faultOf('noFolder', { folder }), speech)] }
+  // Otherwise its files would seem to be absent, and the service would start without its legal pages.
+  await access(root, constants.R_OK | constants.X_OK)
   const faults: FolderFault[] = []
   const files = openFolderFiles(root)
   const collect = async <Value>(file: string, read: () => Promise<Value>): Promise<Value | null> => {

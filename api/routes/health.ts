@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../deps.ts'
 
-/** `/healthz`: the process answers. `/readyz`: its stores answer, and it is not about to stop. */
+/** `/healthz`: the process answers. `/readyz`: its stores take writes, and it is not about to stop. */
 export function registerHealth(app: FastifyInstance, deps: Pick<Deps, 'checkReady'>): void {
   app.get('/healthz', { schema: { hide: true } }, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),

@@ -104,6 +104,12 @@ export function hiddenKey(repository: KeyedRepository): string {
   return keysAt(classedPrefix(repository)).hidden
 }
 
+/** What a process writes, reads and removes again to learn whether its stores take writes. @param id of the process */
+export function probeKeys(id: string, isPrivate: boolean): { blob: string; entry: string } {
+  const name = `${isPrivate ? 'prv/' : ''}probe/${id}`
+  return { blob: name, entry: `ctl/ready/${name}` }
+}
+
 /** Entry that names the published content of the operator. */
 export const OPERATOR_KEY = 'ctl/operator'
 

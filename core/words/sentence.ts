@@ -50,3 +50,15 @@ export function messageIn(error: unknown, speech: Speech): string {
   const key = messageKeyOf(code, message)
   return key === null ? message : (speech.words.errors[key] ?? message)
 }
+
+/** What ended a command, in one line. An error without a sentence is one that nobody foresaw. */
+export function failureIn(error: unknown, speech: Speech): string {
+  if (error instanceof SentenceError) return firstLine(messageIn(error, speech))
+  const { message, code } = (error instanceof AggregateError ? (error.errors[0] ?? error) : (error ?? {})) as Partial<Message>
+  return tell(sentence('unexpected', { reason: firstLine(message || String(code ?? error)) }), speech)
+}
+
+/** Programs such as git say more than one. */
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? ''
+}

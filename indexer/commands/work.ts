@@ -1,9 +1,6 @@
 import { destination, pino } from 'pino'
 import { createFallbacks } from '#core/ports/fallbacks.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
-import { SettingsError } from '#core/settings.ts'
-import { messageIn } from '#core/words/sentence.ts'
-import { speechOf } from '#core/words/speech.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { listenForMonitoring } from '#infra/monitoring/listener.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
@@ -23,25 +20,16 @@ const STOP_MILLISECONDS = 10_000
 
 /**
  * `mountglass work`: runs index jobs until a signal stops it. Resolves once it polls for jobs.
- * If a setting is wrong, it prints one line and sets exit code 1.
+ *
+ * @throws SettingsError when a setting is wrong
  */
-export async function work(env: NodeJS.ProcessEnv, options: WorkOptions): Promise<void> {
-  try {
-    await start(env, options)
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error
-    process.stderr.write(`mountglass: ${messageIn(error, speechOf(env))}\n`)
-    process.exitCode = 1
-  }
-}
-
-async function start(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Promise<void> {
+export async function work(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions): Promise<void> {
   const settings = parseWorkerSettings(env)
   const infraSettings = parseSharedInfraSettings(env)
   // Without a monitoring port, no metrics are collected.
   const metrics = settings.monitoring && createPrometheusMetrics()
   const infra = await openInfra(infraSettings, metrics)
-  const readiness = createReadiness(infra)
+  const readiness = createReadiness(infra, infraSettings.privateStore !== null)
   const listener =
     settings.monitoring && metrics
       ? await listenForMonitoring(settings.monitoring, metrics, readiness).catch(async error => {

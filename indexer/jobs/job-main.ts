@@ -10,6 +10,7 @@ import { SettingsError } from '#core/settings.ts'
 import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
+import { useProxies } from '#infra/system/proxies.ts'
 import { optimizeLater } from '../pipeline/compiler.ts'
 import { collectThreadsEarly } from '../pipeline/heap.ts'
 import { createSearchThreads } from '../search/search-thread.ts'
@@ -51,6 +52,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   const watched: Watched = { worker: process.ppid, folder }
   new Thread(new URL('./job-watchdog.ts', import.meta.url), { workerData: watched }).unref()
 
+  useProxies(env)
   const sender = createMetricsSender(records => send({ type: 'recorded', records }))
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
   const hasSecond = availableParallelism() > 1

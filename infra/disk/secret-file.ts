@@ -4,20 +4,20 @@ import { dirname, resolve } from 'node:path'
 import { createFile, hasCode, makeFolder, syncFolder } from './durable.ts'
 
 /**
- * The text of a secret file, trimmed. Creates the file if it is missing, readable by its owner alone;
- * processes that start at the same time get the same secret.
+ * The text of a secret file, trimmed: empty where a full disk or a power cut left nothing. Creates the file if it is missing, readable by its
+ * owner alone; processes that start at the same time get the same secret.
  *
- * @throws Error when the secret is empty
+ * @throws Error when the new secret is empty
  */
 export async function readOrCreateSecret(file: string, generate: () => string): Promise<string> {
   const path = resolve(file)
   const found = await readText(path)
-  if (found !== null) return requireText(found)
+  if (found !== null) return found.trim()
   const secret = requireText(generate())
   await makeFolder(dirname(path))
   await createFile({ path, temporary: `${path}.${randomUUID()}`, bytes: Buffer.from(`${secret}\n`), mode: 0o600 })
   // Read again: another process may have created the file first.
-  return requireText(await readFile(path, 'utf8'))
+  return (await readFile(path, 'utf8')).trim()
 }
 
 /**
@@ -36,7 +36,7 @@ export async function replaceSecret(file: string, change: (text: string) => stri
   try {
     try {
       await keepOwner(path, handle)
-      const text = requireText(change(requireText(await readFile(path, 'utf8'))))
+      const text = requireText(change((await readFile(path, 'utf8')).trim()))
       await handle.writeFile(`${text}\n`)
       await handle.sync()
     } finally {
@@ -78,6 +78,6 @@ async function readText(path: string): Promise<string | null> {
 // An empty secret protects nothing.
 function requireText(text: string): string {
   const secret = text.trim()
-  if (secret === '') throw new Error('the secret is empty: remove its file, and the next start creates a new one')
+  if (secret === '') throw new Error('the new secret is empty')
   return secret
 }

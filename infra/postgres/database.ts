@@ -87,9 +87,10 @@ function openPool(url: string, connections: number, connectMs: number): pg.Pool 
     max: connections,
     connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: 30_000,
-    statement_timeout: STATEMENT_MS,
     query_timeout: ANSWER_MS,
     keepAlive: true,
+    // Not a parameter of the connection: poolers refuse those that they do not know.
+    onConnect: async client => void (await client.query(`SET statement_timeout = ${STATEMENT_MS}`)),
   })
   // An idle connection ended. The pool drops it, and the next statement reports an unreachable server.
   pool.on('error', () => {})

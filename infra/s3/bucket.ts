@@ -1,4 +1,4 @@
-import { Agent as HttpsAgent } from 'node:https'
+import https from 'node:https'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -14,7 +14,7 @@ import { type Allow, ANSWER_MS, attempt, repeat } from './attempts.ts'
 import { StoreError } from './store-error.ts'
 
 // An `import` would load the client behind `fetch`: see decision 0116.
-const { Agent: HttpAgent } = process.getBuiltinModule('node:http')
+const http = process.getBuiltinModule('node:http')
 
 /** Location of a bucket, and the credentials for it. `null`: the default of the SDK. */
 export interface S3Settings {
@@ -229,10 +229,16 @@ function openClient({ endpoint, region, credentials }: S3Settings): S3Client {
     // Retries are in attempts.ts and conditional-put.ts.
     maxAttempts: 1,
     requestHandler: {
-      httpAgent: new HttpAgent({ keepAlive: true, maxSockets: SOCKETS }),
-      httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets: SOCKETS }),
+      httpAgent: new http.Agent(agentOptions(http.globalAgent)),
+      httpsAgent: new https.Agent(agentOptions(https.globalAgent)),
     },
   })
+}
+
+/** An agent goes through the proxies that the requests of this process go through. */
+function agentOptions(usual: object): https.AgentOptions {
+  const { proxyEnv } = (usual as https.Agent).options
+  return { keepAlive: true, maxSockets: SOCKETS, ...(proxyEnv && { proxyEnv }) }
 }
 
 async function readBody({ Body, ContentLength }: GetObjectCommandOutput, allow: Allow): Promise<Uint8Array> {

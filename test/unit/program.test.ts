@@ -60,11 +60,21 @@ test('the sources run without a record', async () => {
   expect(findProgram(root)).toBeNull()
 })
 
-test('the image of a container keeps whole seconds, and the bundle runs', async () => {
-  await utimes(join(root, SOURCE), 1_700_000_000.25, 1_700_000_000.25)
-  await record()
-  await utimes(join(root, SOURCE), 1_700_000_000, 1_700_000_000)
-  expect(findProgram(root)).not.toBeNull()
-  await utimes(join(root, SOURCE), 1_700_000_001, 1_700_000_001)
-  expect(findProgram(root)).toBeNull()
-})
+test.each([
+  [1_700_000_000.25, [1_700_000_000], [1_699_999_999, 1_700_000_001]],
+  [1_700_000_000.75, [1_700_000_000, 1_700_000_001], [1_699_999_999, 1_700_000_002]],
+])(
+  'the image of a container keeps whole seconds of %d, rounded down or to the nearest, and the bundle runs',
+  async (at, kept, others) => {
+    await utimes(join(root, SOURCE), at, at)
+    await record()
+    for (const seconds of kept) {
+      await utimes(join(root, SOURCE), seconds, seconds)
+      expect(findProgram(root), String(seconds)).not.toBeNull()
+    }
+    for (const seconds of others) {
+      await utimes(join(root, SOURCE), seconds, seconds)
+      expect(findProgram(root), String(seconds)).toBeNull()
+    }
+  },
+)

@@ -5,7 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { makeCluster, waitUntilReady } from '../../../scripts/servers/postgres.mjs'
+import { makeCluster, makePooler, waitUntilReady } from '../../../scripts/servers/postgres.mjs'
+import { until } from '../until.ts'
 import { testServer } from './servers.ts'
 
 /** A database of a test: empty at first. */
@@ -83,6 +84,39 @@ export async function startOwnPostgres(settings: Record<string, string> = {}): P
     start,
     async remove() {
       await end('in order')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export type PoolMode = 'session' | 'transaction' | 'statement'
+
+/** PgBouncer before a database, as it comes but for the mode and `settings`. */
+export async function startPooler(
+  databaseUrl: string,
+  mode: PoolMode,
+  settings: Record<string, string | number> = {},
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'mountglass-pooler-'))
+  const { url, command } = await makePooler(folder, databaseUrl, mode, settings)
+  const [program, ...args] = command
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', text => (errors = (errors + text).slice(-4_000)))
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`PgBouncer ended\n${errors}`)
+    return await query(url, 'SELECT 1').then(
+      () => true,
+      () => false,
+    )
+  })
+  return {
+    url,
+    async stop() {
+      const exited = once(child, 'exit')
+      child.kill('SIGINT')
+      child.kill('SIGTERM')
+      await exited
       await rm(folder, { recursive: true, force: true })
     },
   }

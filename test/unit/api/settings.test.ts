@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatNewKeys } from '#api/purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS } from '#api/service-settings.ts'
-import { unknownSettings } from '#core/settings.ts'
+import { homePath, unknownSettings } from '#core/settings.ts'
 import { tell } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH } from '#core/words/speech.ts'
 import { WORKER_SETTINGS } from '#indexer/main.ts'
@@ -219,4 +219,45 @@ test('a misspelled setting is told with the one that is meant', () => {
     'MOUNTGLASS_DNEY is no setting and has no effect; did you mean MOUNTGLASS_DENY?',
     'MOUNTGLASS_COLOUR_OF_THE_SKY is no setting and has no effect',
   ])
+})
+
+test.each([
+  ['::1', '::1', 'http://[::1]:4321'],
+  ['[::1]', '::1', 'http://[::1]:4321'],
+  ['::', '::', 'http://[::]:4321'],
+  ['fe80::1%eth0', 'fe80::1%eth0', 'http://[fe80::1]:4321'],
+  ['localhost', 'localhost', 'http://localhost:4321'],
+])('the host %s is listened on as %s, and links begin with %s', (HOST, host, baseUrl) => {
+  expect([parseSettings({ HOST }).host, parseInfraSettings({ HOST }).baseUrl]).toEqual([host, baseUrl])
+})
+
+test.each([
+  'a name',
+  '[::1',
+  '::1]',
+  '[localhost]:80',
+  '127.0.0.1:80',
+  'http://localhost',
+  'user@localhost',
+  'localhost/',
+  '::g',
+])('%j is no host', HOST => {
+  for (const parse of [parseSettings, parseInfraSettings]) expect(() => parse({ HOST })).toThrow(/^HOST: /)
+})
+
+test('a path that begins with ~ is below the home folder, which no shell puts in for a file of settings', () => {
+  const env = { HOME: '/home/ada' }
+  expect(parseInfraSettings({ ...env, MOUNTGLASS_STORE: 'disk:~/store' }).store).toEqual({
+    kind: 'disk',
+    folder: '/home/ada/store',
+  })
+  expect(parseInfraSettings({ ...env, MOUNTGLASS_LOCAL_REPOSITORIES: '~' }).localRepositories).toBe('/home/ada')
+  expect(parseSettings({ ...env, MOUNTGLASS_OPERATOR: '~/operator' }).operator).toBe('/home/ada/operator')
+  expect(homePath('X', './~ada', env)).toBe('./~ada')
+  for (const [path, home] of [
+    ['~bob/store', env],
+    ['~', {}],
+    ['~/store', { HOME: '' }],
+  ] as const)
+    expect(() => homePath('X', path, home)).toThrow(`X: ${path} `)
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { splitBlobs, splitStates } from '#infra/by-class.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { countBlobStore, countStateStore } from '#infra/monitoring/counted-stores.ts'
@@ -90,13 +91,13 @@ function openStores() {
   const stores = { requests: 0, answer: async () => {} }
   const blobs: BlobStore = {
     ...memory,
-    async list(prefix, options) {
+    async create(key, bytes) {
       stores.requests++
       await stores.answer()
-      return memory.list(prefix, options)
+      return memory.create(key, bytes)
     },
   }
-  return { stores, readiness: createReadiness({ blobs, states }) }
+  return { stores, blobs, states, readiness: createReadiness({ blobs, states }) }
 }
 
 beforeEach(() => {
@@ -112,16 +113,28 @@ const outcome = (check: Promise<void>) =>
     (error: Error) => error.message,
   )
 
-test('ready is who can read its stores, and nobody asks them more than once a second', async () => {
-  const { stores, readiness } = openStores()
+test('ready is who can write its stores, and nobody has it write more than once a second', async () => {
+  const { stores, blobs, states, readiness } = openStores()
   expect(await Promise.all([outcome(readiness.check()), outcome(readiness.check())])).toEqual(['ready', 'ready'])
   await readiness.check()
   expect(stores.requests).toBe(1)
+  expect([await blobs.list(''), await states.list('')], 'nothing stays behind').toEqual([[], []])
   stores.answer = () => Promise.reject(new Error('disk is gone'))
   await vi.advanceTimersByTimeAsync(1_000)
   expect(await outcome(readiness.check())).toBe('disk is gone')
   stores.answer = async () => {}
-  expect(await outcome(readiness.check()), 'that it failed is not kept').toBe('ready')
+  expect(await outcome(readiness.check())).toBe('disk is gone')
+  expect(stores.requests, 'a store that fails is not pressed either').toBe(2)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(await outcome(readiness.check())).toBe('ready')
+})
+
+test.each(['blobs', 'states'] as const)('a store of private repositories is asked beside the other: its %s', async kind => {
+  const [shared, own] = [openStores(), openStores()]
+  const refuse = () => Promise.reject(new Error('read only'))
+  const blobs = splitBlobs(shared.blobs, kind === 'blobs' ? { ...own.blobs, create: refuse } : own.blobs)
+  const states = splitStates(shared.states, kind === 'states' ? { ...own.states, create: refuse } : own.states)
+  expect(await outcome(createReadiness({ blobs, states }, true).check())).toBe('read only')
 })
 
 test('a store that hangs makes it unready within two seconds, and is asked anew then', async () => {

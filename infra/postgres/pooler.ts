@@ -1,0 +1,49 @@
+import pg from 'pg'
+
+/**
+ * Who asks, one after another. A pooler gives the connection that became free last, so that the second client gets that of the first, or it takes
+ * turns, so that the first gets another one. All of it again, since other clients may come in between.
+ */
+const ORDER = ['first', 'second', 'first', 'first', 'second', 'first', 'first', 'second'] as const
+const ANSWER_MS = 5_000
+
+/**
+ * Whether a connection pooler gives one connection of the server to several of its clients in turn, as PgBouncer does by transaction and by
+ * statement. Prepared statements, settings and notifications then reach the wrong client.
+ *
+ * @returns `false` when the server does not answer: what is asked next tells why
+ */
+export async function sharesConnections(url: string): Promise<boolean> {
+  const clients = { first: openClient(url), second: openClient(url) }
+  const { first, second } = clients
+  try {
+    await first.connect()
+    const server = await serverOf(first)
+    // A pooler tells its clients numbers of its own.
+    if ((first as unknown as { processID: number }).processID === server) return false
+    await second.connect()
+    for (const name of ORDER) if (((await serverOf(clients[name])) === server) !== (name === 'first')) return true
+    return false
+  } catch {
+    // A pooler by session has no connection to spare for the second client.
+    return false
+  } finally {
+    await Promise.allSettled([first.end(), second.end()])
+  }
+}
+
+function openClient(url: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'mountglass, starting',
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: ANSWER_MS,
+  })
+  client.on('error', () => {})
+  return client
+}
+
+/** The process of the server that answers. */
+async function serverOf(client: pg.Client): Promise<number> {
+  return (await client.query('SELECT pg_backend_pid() AS pid')).rows[0].pid
+}
