@@ -1,16 +1,16 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
-import { DOCUMENTS, INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES, SKILLS, TITLE_CHARACTERS } from '#core/limits.ts'
+import { DOCUMENTS, INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
 import { baseNameOf, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
-import { comparePlaces } from '#core/skill-places.ts'
 import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { withinBudget } from './budget.ts'
 import { isSkillPlace, pathKind } from './content-kind.ts'
 import { findCopies } from './copies.ts'
+import { warnOfDuplicates } from './duplicate-names.ts'
 import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
 import type { Manifest } from './manifest.ts'
+import { connectNested } from './nested-skills.ts'
 import { ownersOf } from './ownership.ts'
-import { shortLine } from './short-line.ts'
 import type { ParsedSkill } from './skill.ts'
 import { aliasesOf, licensesThroughLinks } from './through-links.ts'
 import { isRegular, type Tree, type TreeFile, type TreeFolder } from './tree.ts'
@@ -231,35 +231,6 @@ function planSkill(
   }
 }
 
-/** Sets `enclosing` and `nested` of every skill, and warns of skills inside others, which may be there by mistake. */
-function connectNested(skills: readonly PlannedSkill[], policy: Policy): void {
-  const byDirectory = new Map(skills.map(planned => [planned.skill.directory, planned]))
-  const enclosing = new Map<RepoPath, PlannedSkill>()
-  for (const { path } of policy.folders) {
-    const outer = path === '' ? undefined : enclosing.get(parentOf(path))
-    const own = byDirectory.get(path)
-    if (own && outer) {
-      own.enclosing = outer
-      outer.nested.push(own)
-    }
-    const next = own ?? outer
-    if (next) enclosing.set(path, next)
-  }
-  for (const planned of skills) {
-    planned.nested.sort((left, right) => compareBytes(left.skill.path, right.skill.path))
-    if (carriesOthers(planned)) continue
-    const message = say('skill.nested', { path: planned.skill.path })
-    for (const { warnings } of planned.nested) warnings.push({ code: 'skill.nested', message })
-  }
-}
-
-/** A skill at the root, or with several skills below it, leads to them or installs them: they are there on purpose. */
-function carriesOthers({ skill, nested }: PlannedSkill): boolean {
-  return skill.directory === ROOT || nested.length >= CARRIED_SKILLS
-}
-
-const CARRIED_SKILLS = 3
-
 function kindOf(
   file: TreeFile,
   owner: PlannedSkill | null,
@@ -274,25 +245,6 @@ function kindOf(
   if (owner) return 'supporting'
   const kind = pathKind(file.path)
   return kind === 'document' && isAlias(file) ? 'community' : kind
-}
-
-/** Copies are one skill: it has no conflict with itself. */
-function warnOfDuplicates(skills: readonly PlannedSkill[]): void {
-  const listed = skills.filter(planned => !planned.skill.internal)
-  for (const same of Map.groupBy(listed, planned => planned.skill.name).values()) {
-    const originals = same.filter(({ copyOf }) => copyOf === null)
-    if (originals.length < 2) continue
-    originals.sort((left, right) => comparePlaces(left.skill.path, right.skill.path))
-    for (const planned of same) {
-      const [first, ...more] = originals.filter(other => other !== (planned.copyOf ?? planned))
-      if (first) planned.warnings.push(duplicate(first, more.length))
-    }
-  }
-}
-
-function duplicate({ skill }: PlannedSkill, n: number): Warning {
-  const key = n === 0 ? 'name.duplicate' : 'name.duplicate:more'
-  return { code: 'name.duplicate', field: 'name', message: say(key, { path: shortLine(skill.path, TITLE_CHARACTERS), n }) }
 }
 
 function licensesOfListed(skills: readonly PlannedSkill[]): ResolvedLicense[] {

@@ -209,17 +209,20 @@ describe('what lies above and beside the mount', () => {
   )
 
   test.for([
-    [HANDBOOK, ['SKILLSET.md', 'team/closed/SKILLSET.md']],
-    [TEAM, ['SKILLSET.md', 'team/closed/SKILLSET.md']],
+    [HANDBOOK, ['SKILLSET.md', 'team/closed/SKILLSET.md', 'team/proprietary/LICENSE']],
+    [TEAM, ['SKILLSET.md', 'team/closed/SKILLSET.md', 'team/proprietary/LICENSE']],
     [WRITING, ['SKILLSET.md']],
     [`${TEAM}/closed`, ['SKILLSET.md', 'team/closed/SKILLSET.md']],
-  ] as const)('diagnostics are of the manifests that apply and of what lies below: %s', async ([address, paths]) => {
-    const { index } = await app.ask('mounts', address)
-    if (index.status !== 'ready') throw new Error(index.status)
-    expect(index.diagnostics.map(({ path }) => path)).toEqual(paths)
-    expect((await app.askReady('browse', address)).diagnostics).toEqual(index.diagnostics)
-    expect((await app.askReady('find', address, { query: 'garden' })).diagnostics).toEqual(index.diagnostics)
-  })
+  ] as const)(
+    'diagnostics are of the manifests that apply, of them and of licenses below that are not open: %s',
+    async ([address, paths]) => {
+      const { index } = await app.ask('mounts', address)
+      if (index.status !== 'ready') throw new Error(index.status)
+      expect(index.diagnostics.map(({ path }) => path)).toEqual(paths)
+      expect((await app.askReady('browse', address)).diagnostics).toEqual(index.diagnostics)
+      expect((await app.askReady('find', address, { query: 'garden' })).diagnostics).toEqual(index.diagnostics)
+    },
+  )
 })
 
 describe('folders of every kind', () => {

@@ -99,7 +99,7 @@ test('a tag that is not the one, and HEAD, take the usual way', async () => {
 
 test('a request with a token is refused as it is without a tag', async () => {
   const url = READY[1] as string
-  const headers = { 'if-none-match': await tagOf(url), authorization: 'Bearer nothing' }
+  const headers = { 'if-none-match': await tagOf(url), authorization: 'Bearer mgp_nothing' }
   expect((await send(url, headers)).status).toBe(401)
 })
 

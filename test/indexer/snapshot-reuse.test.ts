@@ -11,7 +11,7 @@ useReuseScene()
 describe('the next commit', () => {
   test('is a pack of what is new, and a header; the packs before it stay as they are', async () => {
     const subject = await newRepository()
-    const first = await subject.repository.commit({ ...pages(400), 'a/SKILL.md': skill('a') })
+    const first = await subject.repository.commit({ ...pages(500), 'a/SKILL.md': skill('a') })
     const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1), 'docs/5/new.md': page(9_999) })
     const { blobs: stored, states } = newStores()
     const { blobs, counts, reset } = countStore(stored)

@@ -27,7 +27,7 @@ const PROGRAMS = { 'linux x64': 'recheck-linux-x64', 'darwin x64': 'recheck-maco
  * this project. A word, a line and a header of a stranger are not short.
  */
 const OF_SHORT_TEXTS = new Map([
-  [String.raw`/\[([^\]]+)\]\((\w+)\)|` + '`([^`]+)`' + String.raw`|\{(\w+)\}/g`, 'words of the site'],
+  [`${String.raw`/\[([^\]]+)\]\((\w+)\)|`}\`([^\`]+)\`${String.raw`|\{(\w+)\}/g`}`, 'words of the site'],
   ['/<[^>]*>/g', 'pages of the documentation'],
   ['/<h2 id="([^"]*)">(.*?) <a class="anchor"/g', 'pages of the documentation'],
   [String.raw`/^\.+|(?:\.git)+$/g`, 'the name of one folder'],

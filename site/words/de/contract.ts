@@ -198,4 +198,9 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   "The host's page on which an account installs the app of this deployment.":
     'Seite des Hosts, auf der ein Konto die App dieses Dienstes installiert.',
   'Where the browser goes next.': 'Wohin der Browser als Nächstes geht.',
+  'A page on the web, an app on the computer of the person, or the link of an application that is installed there.':
+    'Eine Seite im Web, eine App auf dem Rechner der Person, oder der Link eines Programms, das dort installiert ist.',
+  'Byte-identical copies of the skill in the mount, at most 5; absent when there is none.':
+    'Byteweise gleiche Kopien des Skills im Mount, höchstens 5; fehlt, wenn es keine gibt.',
+  'How many further copies there are.': 'Wie viele weitere Kopien es gibt.',
 }

@@ -62,8 +62,7 @@ export const VIEWS: typeof EN_VIEWS = {
       'index.fetch_failed': 'Das Repository konnte nicht von seinem Git-Host geholt werden. Das geht meist vorüber.',
       'index.too_large':
         'Das Repository überschreitet die Grenzen der Indexierung. Auch ein neuer Versuch scheitert, bis das Repository kleiner ist oder seine Manifeste mehr ausschließen.',
-      'index.timeout':
-        'Die Indexierung hat ihre Zeitgrenze überschritten. Ein neuer Versuch kann gelingen, wenn der Dienst weniger zu tun hat.',
+      'index.timeout': 'Die Indexierung brauchte zu lange. Ein weiterer Versuch kann gelingen.',
       'index.manifests_unreadable':
         'Die Manifeste (SKILLSET.md) sind zu groß zum Lesen. Sie könnten Dateien ausschließen, deshalb wird nichts gezeigt. Auch ein neuer Versuch scheitert, bis die Autoren sie kürzen.',
       'index.internal':
@@ -183,7 +182,6 @@ export const VIEWS: typeof EN_VIEWS = {
     onThisPage: 'Auf dieser Seite: {counts}, die besten zuerst.',
     files: 'Passende Dateien dieses Skills',
     copies: 'Derselbe Skill liegt in {paths}',
-    moreCopies: 'Derselbe Skill liegt in {paths} und {n} weiteren Ordnern',
     more: 'und {n} weitere',
     pages: 'Seiten der Ergebnisse',
     about:

@@ -60,7 +60,7 @@ export const VIEWS = {
       'index.fetch_failed': 'The repository could not be fetched from its git host. This usually passes.',
       'index.too_large':
         'The repository exceeds the limits of indexing. Another attempt fails, too, until the repository is smaller or its manifests exclude more.',
-      'index.timeout': 'Indexing exceeded its time limit. Another attempt may succeed when the service is less busy.',
+      'index.timeout': 'Indexing took too long. Another attempt may succeed.',
       'index.manifests_unreadable':
         'The manifests (SKILLSET.md) are too large to read. They may exclude files, so nothing is shown. Another attempt fails, too, until the authors shorten them.',
       'index.internal': 'Indexing failed because of an error in this service. Its operator finds the cause in the log.',
@@ -177,7 +177,6 @@ export const VIEWS = {
     onThisPage: 'On this page: {counts}, best first.',
     files: 'Files of this skill that match',
     copies: 'The same skill lies in {paths}',
-    moreCopies: 'The same skill lies in {paths} and {n} more places',
     more: 'and {n} more',
     pages: 'Pages of results',
     about: 'Names, descriptions and texts are searched: {counts}. Words that are spelled almost like yours are found, too.',

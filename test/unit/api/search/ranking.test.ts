@@ -4,126 +4,24 @@ import { FULL } from '#api/search/fixed-point.ts'
 import { QUERY_TERMS } from '#api/search/query.ts'
 import { type Ranking, rankItems } from '#api/search/ranking.ts'
 import { RankingBuffers } from '#api/search/ranking-buffers.ts'
-import { informationOf, type MatchedTerm } from '#api/search/term-weights.ts'
-import { ITEM_KIND } from '#core/search/head.ts'
+import { informationOf } from '#api/search/term-weights.ts'
 import { PLACE, packPosting } from '#core/search/postings.ts'
-import { encodePostings } from '#test/support/posting-list.ts'
-
-type Row = readonly (readonly [item: number, posting: number])[]
-
-function listOf(row: Row, closeness = FULL) {
-  return { items: row.length, postings: encodePostings(row), closeness }
-}
-
-function matched(term: string, row: Row, group = 0, kind: MatchedTerm['kind'] = 'word', weight = FULL): MatchedTerm {
-  return { term, kind, group, weight, matches: row.length === 0 ? [] : [listOf(row)] }
-}
-
-/** Documents whose titles have two terms; skills where their numbers are named. */
-function headOf(
-  items: number,
-  { skills = [] as number[], titles = [] as number[], files = [] as number[], asides = [] as number[] } = {},
-) {
-  const kindOf = (item: number) => (skills.includes(item) ? 'skill' : files.includes(item) ? 'file' : 'document')
-  const kinds = Uint8Array.from({ length: items }, (_, item) => ITEM_KIND[kindOf(item)])
-  const aside = Uint8Array.from({ length: items }, (_, item) => (asides.includes(item) ? 1 : 0))
-  return {
-    kinds,
-    asides: aside,
-    copies: new Map<number, number>(),
-    titleLengths: Uint8Array.from({ length: items }, (_, item) => titles[item] ?? 2),
-  }
-}
-
-/** A million skills whose titles have so many terms. */
-function millionOf(titleLength: number): ReturnType<typeof headOf> {
-  const [kinds, asides] = [new Uint8Array(1_000_000), new Uint8Array(1_000_000)]
-  return { kinds, asides, copies: new Map(), titleLengths: new Uint8Array(1_000_000).fill(titleLength) }
-}
-
-function rank(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): Ranking {
-  return rankItems(new RankingBuffers(), terms, head)
-}
-
-function scoresOf(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): number[] {
-  return [...rank(terms, head).scores]
-}
-
-function order(terms: readonly MatchedTerm[], head: ReturnType<typeof headOf>): number[] {
-  const { scores } = rank(terms, head)
-  const items = [...scores.keys()].filter(item => (scores[item] ?? 0) > 0)
-  return items.sort((left, right) => (scores[right] ?? 0) - (scores[left] ?? 0) || left - right)
-}
-
-const weak = packPosting(10, PLACE.body)
-const strong = packPosting(60, PLACE.body)
-const named = packPosting(60, PLACE.named)
-const titled = packPosting(60, PLACE.title)
+import {
+  headOf,
+  listOf,
+  matched,
+  millionOf,
+  named,
+  order,
+  type Row,
+  rank,
+  scoresOf,
+  strong,
+  titled,
+  weak,
+} from './ranked-lists.ts'
 
 describe('a score', () => {
-  test('of a file of a skill, and of a skill in a folder for tests, is less than that of a skill', () => {
-    const row: Row = [0, 1, 2, 3].map(item => [item, strong] as const)
-    const [skill = 0, shownSkill = 0, document = 0, file = 0] = scoresOf(
-      [matched('x', row)],
-      headOf(4, { skills: [0, 1], files: [3], asides: [1] }),
-    )
-    expect([skill, document, file, shownSkill].map(score => score / document)).toEqual(
-      [1.25, 1, 0.8, 0.5].map(factor => expect.closeTo(factor, 2)),
-    )
-  })
-
-  test('of documents in folders for tests is below that of every skill that matches, in their own order', () => {
-    const terms = [
-      matched(
-        'a',
-        [
-          [0, weak],
-          [1, titled],
-          [2, strong],
-        ],
-        0,
-      ),
-      matched(
-        'b',
-        [
-          [1, titled],
-          [2, titled],
-        ],
-        1,
-      ),
-      matched('c', [[3, weak]], 2),
-    ]
-    expect(order(terms, headOf(4, { skills: [0, 3], asides: [1, 2] })).slice(-2)).toEqual([1, 2])
-    // Without skills they are results like others.
-    expect(order(terms, headOf(4, { asides: [1, 2] }))[0]).toBe(1)
-  })
-
-  test('gains from a title of several terms that a long query contains, and not from one word', () => {
-    const others = Array.from({ length: 4 }, (_, group) => matched(`w${group}`, [[2, weak]], group + 2))
-    const terms = [
-      matched(
-        'a',
-        [0, 1].map(item => [item, titled] as const),
-        0,
-      ),
-      matched(
-        'b',
-        [
-          [0, titled],
-          [1, strong],
-        ],
-        1,
-      ),
-      ...others,
-    ]
-    const [both = 0] = scoresOf(terms, headOf(3, { titles: [2, 2] }))
-    const [part = 0] = scoresOf(terms, headOf(3, { titles: [3, 2] }))
-    const [single = 0] = scoresOf([matched('a', [[0, titled]]), ...others], headOf(3, { titles: [1] }))
-    const [longer = 0] = scoresOf([matched('a', [[0, titled]]), ...others], headOf(3, { titles: [9] }))
-    expect(both / part).toBeGreaterThan(1.25)
-    expect(single / longer).toBeLessThan(1.25)
-  })
-
   test('orders items by impact, then by path', () => {
     const row: Row = [
       [0, weak],
