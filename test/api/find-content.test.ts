@@ -123,7 +123,10 @@ describe('a result', () => {
     const { commit, diagnostics } = await app.askReady('browse', GARDEN)
     expect(answer).toMatchObject({ query: ' Lilies ', commit: app.commitOf('acme/garden'), nextCursor: null })
     expect([answer.commit, answer.diagnostics]).toEqual([commit, diagnostics])
-    expect(diagnostics).toMatchObject([{ code: 'manifest.unreadable', boundary: 'closed' }])
+    expect(diagnostics).toMatchObject([
+      { code: 'manifest.unreadable', boundary: 'closed' },
+      { code: 'license.unrecognized', path: 'reserved/LICENSE' },
+    ])
   })
 
   test('has its real path in every mount', async () => {
