@@ -34,13 +34,14 @@ beforeAll(async () => {
       'include/self/it/SKILL.md': skillText('it', 'Body.\n', 'include: [SKILL.md, ../.style/style.txt]\n'),
       'links/SKILL.md': skillText(
         'links',
-        'See [binary](x.bin), [closed](../proprietary/a.md), [big](big.md), [link](link.md), [src](../src/), `y.bin` and ![a](a.png).\n',
+        'See [binary](x.bin), [closed](../proprietary/a.md), [big](big.md), [link](link.md), [lost](lost.md), [src](../src/), `y.bin` and ![a](a.png).\n',
       ),
       'links/x.bin': new Uint8Array([0, 1]),
       'links/y.bin': new Uint8Array([0, 1]),
       'links/a.png': new Uint8Array([0, 1]),
       'links/big.md': big,
       'links/link.md': { link: 'SKILL.md' },
+      'links/lost.md': { link: 'gone.md' },
       'proprietary/LICENSE': 'All rights reserved.\n',
       'proprietary/a.md': '# A\n',
       'src/main.ts': 'export {}\n',
@@ -192,15 +193,18 @@ describe('references that exist and cannot be read', () => {
   test('are told as warnings, each with its reason; pictures are not read', async () => {
     const { skill: links } = await skill('links/SKILL.md')
     expect(links.warnings).toEqual([
-      { code: 'reference.unreadable', message: 'link.md leads to a symbolic link or a submodule, which is not followed' },
+      {
+        code: 'reference.unreadable',
+        message: expect.stringMatching(/^lost\.md leads to a submodule, or to a symbolic link that leads to no file/),
+      },
       { code: 'reference.unreadable', message: expect.stringContaining('../src/ leads to a folder without') },
       { code: 'reference.unreadable', message: 'links/x.bin cannot be read: it is not UTF-8 text' },
       { code: 'reference.unreadable', message: 'proprietary/a.md cannot be read: its license permits no copy' },
       { code: 'reference.unreadable', message: 'links/big.md cannot be read: it is larger than 1048576 bytes' },
       { code: 'reference.unreadable', message: 'links/y.bin cannot be read: it is not UTF-8 text' },
-      { code: 'skill.not_installable', message: expect.stringContaining('big.md has more than 1048576 bytes') },
+      { code: 'skill.not_installable', message: expect.stringContaining('a symbolic link in its folder leads to no file') },
     ])
-    expect(links.references).toEqual([])
+    expect(links.references).toEqual(['links/link.md'])
     expect(links.oversized?.map(({ path }) => path)).toEqual(['links/big.md'])
   })
 })

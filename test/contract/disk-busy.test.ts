@@ -54,9 +54,11 @@ test('a request that waits for the lock of another process holds up no other req
     isAnswered = true
   })
   await begun
-  for (const path of ['/healthz', '/api/v1/mounts/local/acme/ready', '/api/v1/browse/local/acme/ready', '/readyz']) {
+  for (const path of ['/healthz', '/api/v1/mounts/local/acme/ready', '/api/v1/browse/local/acme/ready']) {
     expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 200])
   }
+  // The store takes no writes, and says so without waiting for the lock.
+  expect((await fetch(`${origin}/readyz`)).status).toBe(503)
   expect(isAnswered).toBe(false)
 
   await unlock()

@@ -30,6 +30,8 @@ import {
   INDEXED_TEXT_BYTES,
   KEYWORD_CHARACTERS,
   KEYWORDS,
+  LINK_HOPS,
+  LINKED_ENTRIES,
   LISTED_REFS,
   LOCAL_PACKED_REFS_BYTES,
   LOCAL_REFS,
@@ -116,6 +118,7 @@ test('the page of limits states the limits that hold', () => {
     ['languages in `translations`', `${TRANSLATION_TAGS}`],
     ['path', `${words(PATH_BYTES)} bytes, ${TREE_DEPTH_SEGMENTS} segments`],
     ['entries of the tree', words(TREE_ENTRIES)],
+    ['symbolic links', `${LINK_HOPS} in a row; ${words(LINKED_ENTRIES)} files and folders that they lead to`],
     ['skills, documents', `${words(SKILLS)} and ${words(DOCUMENTS)}`],
     [
       'indexed text',
