@@ -53,7 +53,8 @@ export function messageIn(error: unknown, speech: Speech): string {
 
 /** What ended a command, in one line. An error without a sentence is one that nobody foresaw. */
 export function failureIn(error: unknown, speech: Speech): string {
-  if (error instanceof SentenceError) return firstLine(messageIn(error, speech))
+  // Not by its class: the bundles of the program hold it once each.
+  if ((error as Partial<Message> | null)?.sentence !== undefined) return firstLine(messageIn(error, speech))
   const { message, code } = (error instanceof AggregateError ? (error.errors[0] ?? error) : (error ?? {})) as Partial<Message>
   return tell(sentence('unexpected', { reason: firstLine(message || String(code ?? error)) }), speech)
 }
