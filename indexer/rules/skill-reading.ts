@@ -91,8 +91,15 @@ export function readSkillText(text: string): NewSkillReading {
 
 const LICENSE_FIELD = /\blicense["']?\s*:/i
 
-/** What its author takes for front matter, although blank lines or comments stand above it, or more follows on its line. */
-const LATE_FRONT_MATTER = /^(?:[\s\p{Cf}]|<!--.*?-->|#[^\n]*\n)*---/su
+/** What stands above front matter that comes late: blank lines, comments and headings. */
+const ABOVE = /[\s\p{Cf}]+|<!--.*?-->|#[^\n]*\n/gsuy
+
+/** The number of the line where what its author takes for front matter begins, although it is not the first, or more follows on it. */
+function lineOfLateFrontMatter(text: string): number | null {
+  // Piece by piece: one expression for all of them would try every way to divide the comments.
+  const at = [...text.matchAll(ABOVE)].reduce((length, [piece]) => length + piece.length, 0)
+  return text.startsWith('---', at) ? countLineBreaks(text, 0, at) + 1 : null
+}
 
 /** See `NewSkillReading`. */
 export function findWhyInvalid(text: string): string | null {
@@ -111,9 +118,8 @@ function readFields(text: string): ReadFields {
   const block = splitFrontMatter(text)
   const { body } = block
   if (block.kind === 'none') {
-    const above = LATE_FRONT_MATTER.exec(body)?.[0]
-    if (above === undefined) return { ...UNREAD, body, unparsed: '', fault: 'front_matter.missing' }
-    const n = countLineBreaks(above, 0, above.length) + 1
+    const n = lineOfLateFrontMatter(body)
+    if (n === null) return { ...UNREAD, body, unparsed: '', fault: 'front_matter.missing' }
     return { ...UNREAD, body, unparsed: body, fault: 'front_matter.late', whyInvalid: why('line', { n }) }
   }
   if (block.kind === 'unterminated') {

@@ -34,6 +34,10 @@ const OF_SHORT_TEXTS = new Map([
   [String.raw`/(https?:\/\/[^\s?#]*)[?#]\S*/g`, '1,200 characters'],
   [String.raw`/\d+\.\d+/`, 'what git says of its version'],
   [String.raw`/(.{70}\S*) /g`, 'a page that is made for the purpose'],
+  [
+    String.raw`/unless\s+you\s+explicitly\s+state\s[^<>]{0,500}?\bconditions\b\.?/gi`,
+    '3,000 characters, and 500 from each beginning',
+  ],
   [String.raw`/[0-9a-f-]+\.svg$/`, 'an address that a library makes'],
   [
     String.raw`/^(?:CC0-1\.0|CC-BY-\d.*|CC-BY-SA-\d.*|PDDL-1\.0|ODC-By-1\.0|ODbL-1\.0|CDLA-Permissive-.*|GFDL-.*-no-invariants-.*|WTFPL|FSFAP|X11|curl|BSD-[1-4]-Clause.*|BSD-Source-Code|BlueOak-.*|GPL-[23]\.0-with-.*)$/`,

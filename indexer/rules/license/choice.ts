@@ -14,7 +14,7 @@ import { isAddress } from './tokens.ts'
  */
 export function readLicenseChoice(text: string): string | null {
   if (text.length > CHOICE_CHARACTERS || !OFFER.test(text)) return null
-  const { words, copyright } = normalizeText(text.replace(CONTRIBUTIONS, ' '))
+  const { words, copyright } = normalizeText(withoutContributions(text))
   const { ids, rest } = takeLicenseNames(words.filter(word => !isAddress(word)))
   if (ids.size < 2 || !(rest.includes('or') || rest.includes('either'))) return null
   const own = new Set([...ids].flatMap(id => [...ownWords(id)]))
@@ -30,7 +30,18 @@ export function readLicenseChoice(text: string): string | null {
 
 const CHOICE_CHARACTERS = 3_000
 const OFFER = /\beither of\b|\bat your (?:option|choice)\b|\bdual[- ]licensed\b/i
-/** The clause of Rust projects about contributions, which restricts no reader. */
-const CONTRIBUTIONS =
-  /unless\s+you\s+explicitly\s+state\s+otherwise,?\s+any\s+contribution\s+intentionally\s+submitted\s[\s\w-]{0,80}by\s+you,?(?:\s+as\s+defined\s+in\s+the\s+apache(?:-|\s+license,?\s+(?:version\s+)?)2\.0(?:\s+license)?,?)?\s+shall\s+be\s+(?:dual[- ])?licensed\s+as\s+above,?\s+without\s+any\s+additional\s+terms\s+or\s+conditions\.?/gi
+/** The clause of Rust projects about contributions, which restricts no reader. Its beginning is followed by its end, and by nothing between them. */
+const CLAUSE = /unless\s+you\s+explicitly\s+state\s[^<>]{0,500}?\bconditions\b\.?/gi
+const CLAUSE_BEGINS =
+  /^unless you explicitly state otherwise,? any contribution intentionally submitted [\w -]{0,80}by you,? (?:as defined in the apache(?:-| license,? (?:version )?)2\.0(?: license)?,? )?/i
+const CLAUSE_ENDS = /^shall be (?:dual[- ])?licensed as above,? without any additional terms or conditions\.?$/i
+
+function withoutContributions(text: string): string {
+  return text.replace(CLAUSE, clause => {
+    const line = clause.replaceAll(/\s+/g, ' ')
+    const begin = CLAUSE_BEGINS.exec(line)?.[0] ?? ''
+    return CLAUSE_ENDS.test(line.slice(begin.length)) ? ' ' : clause
+  })
+}
+
 const OFFERING = new Set(['terms', 'following', 'dual', 'text', 'content', 'contents', 'use'])

@@ -33,6 +33,8 @@ describe('warnings', () => {
     ['front_matter.padded', '--- \nname: pdf-forms\ndescription: d\n---\nText.\n'],
     ['front_matter.late', '<!-- Copyright -->\n---\nname: pdf-forms\ndescription: d\n---\nText.\n'],
     ['front_matter.late', '\n---\nname: pdf-forms\n---\nText.\n'],
+    ['front_matter.late', `${'<!---->'.repeat(10_000)}# Title\n---\nname: pdf-forms\n---\nText.\n`],
+    ['front_matter.missing', `${'<!---->'.repeat(10_000)}Text.\n`],
     ['front_matter.comment', '---\nname: pdf-forms\ndescription: Posts to #releases\n---\nText.\n'],
     ['front_matter.repaired', '---\nname: pdf-forms\ndescription: Use when: it rains\n---\nText.\n'],
     ['name.missing', '---\ndescription: d\n---\nText.\n'],
