@@ -142,9 +142,9 @@ describe('a command of the documentation', () => {
   })
 })
 
-/** Paths that a text names and that are no request: files of the machine, and forms with placeholders. */
+/** Paths that a text names and that are no request: files of the machine, forms with placeholders, and the command of a skill. */
 const NO_REQUEST =
-  /[<>{}…*]|^\/(?:api\/v1$|tmp|proc|git\/|hooks\/|owners$|mcp$|oauth\/|auth\/|social$|picture$|gh\b|docs\/|var|local\/acme)|^\/$/
+  /[<>{}…*]|^\/(?:api\/v1$|tmp|proc|git\/|hooks\/|owners$|mcp$|oauth\/|auth\/|social$|picture$|gh\b|docs\/|plan-week|var|local\/acme)|^\/$/
 
 describe('a request of the documentation', () => {
   test.each(TEXTS)('of %s is answered', async path => {

@@ -70,7 +70,7 @@ describe.runIf(hasImageTools())('the image', () => {
       await answer.arrayBuffer()
       return [answer.status, answer.headers.get('content-type')]
     }
-    expect(await typeOf(HANDBOOK)).toEqual([200, 'text/html'])
+    expect(await typeOf(HANDBOOK)).toEqual([200, 'text/html; charset=utf-8'])
     expect(await typeOf(`/badge${HANDBOOK}`)).toEqual([200, 'image/svg+xml; charset=utf-8'])
     expect(await typeOf(`/social${HANDBOOK}`)).toEqual([200, 'image/png'])
     expect(await typeOf(`/picture${HANDBOOK}`)).toEqual([200, 'image/png'])
