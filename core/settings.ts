@@ -77,7 +77,7 @@ const Host = z.string().transform((text, context): string => {
 
 /** `http://[::1]:4321`. The zone of an address, as in `fe80::1%eth0`, means nothing to other machines. */
 export function originAt({ host, port }: ListenAddress): string {
-  return `http://${host.includes(':') ? `[${host.replace(/%.*$/, '')}]` : host}:${port}`
+  return `http://${host.includes(':') ? `[${host.split('%', 1)[0]}]` : host}:${port}`
 }
 
 /**

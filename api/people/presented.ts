@@ -6,7 +6,7 @@ import { looksLikeToken } from './token-text.ts'
  * without such a header: other schemes are for proxies.
  */
 export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | null {
-  const found = /^bearer(?: +(.*))?$/i.exec(authorization)
+  const found = /^bearer(?: +([^ ].*)?)?$/i.exec(authorization)
   return found && (found[1] ?? '')
 }
 

@@ -1,4 +1,4 @@
-import { baseNameOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { ROOT } from '#core/repo-path.ts'
 import type { Tree } from './tree.ts'
 
 /** Whether a link is a URL, or an anchor whose mark was cut off. */
@@ -29,7 +29,7 @@ const WORDS =
  * the command of a skill, unless it ends like a text or begins with a folder of the repository.
  */
 export function looksLikeFile(target: string, tree: Tree): boolean {
-  const name = baseNameOf(target.replace(/\/+$/, '') as RepoPath)
+  const name = target.split('/').findLast(segment => segment !== '') ?? ''
   if (!target.startsWith('/')) return /[./\\]/.test(target) || KNOWN_NAME.test(name)
   if (/\.(?:md|mdx|markdown|txt)$/i.test(name)) return true
   const [, first = ''] = target.split('/')

@@ -89,7 +89,7 @@ const GNU_LICENSES = [
 
 /** The license that an address of a license collection or of a license's steward names. */
 function idOfAddress(address: string): string | null {
-  const place = address.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/[?#].*$/, '')
+  const [place = ''] = address.replace(/^https?:\/\/(?:www\.)?/i, '').split(/[?#]/, 1)
   for (const [pattern, nameOf] of COLLECTIONS) {
     const found = pattern.exec(place)
     if (found !== null) return aliases().get(aliasOf(nameOf(found[1] ?? '', found[2] ?? ''))) ?? null
