@@ -5,7 +5,7 @@ import { licenseIdOf } from './license-ids.ts'
 import { joinIds } from './license-words.ts'
 import { takeLicenseNames } from './named-licenses.ts'
 import { normalizeText } from './normalize.ts'
-import { CONDITIONAL, FORBIDDING, LATIN, NAMES } from './significant-words.ts'
+import { FORBIDDING } from './significant-words.ts'
 import { isAddress } from './tokens.ts'
 
 /**
@@ -18,10 +18,11 @@ export function readLicenseChoice(text: string): string | null {
   const { ids, rest } = takeLicenseNames(words.filter(word => !isAddress(word)))
   if (ids.size < 2 || !(rest.includes('or') || rest.includes('either'))) return null
   const own = new Set([...ids].flatMap(id => [...ownWords(id)]))
-  const isHarmless = (word: string) =>
-    own.has(word) ||
-    (LATIN.test(word) && !FORBIDDING.test(word) && !NAMES.test(word) && !(CONDITIONAL.test(word) && !OFFERING.has(word)))
-  if (!rest.every(isHarmless) || !copyright.every(line => isCopyrightOnly(line, own))) return null
+  // The name of the work may begin the offer: "Example is licensed under either of".
+  const [name = '', verb = ''] = rest
+  const offer = /^(?:is|are)$/.test(verb) && !FORBIDDING.test(name) ? rest.slice(1) : rest
+  if (!offer.every(word => own.has(word) || OFFERING.has(word)) || !copyright.every(line => isCopyrightOnly(line, own)))
+    return null
   const addresses = words.filter(isAddress)
   if (!addresses.every(address => ids.has(licenseIdOf(`https://${address}`) ?? '') || isHarmlessAddress(address, own)))
     return null
@@ -44,4 +45,13 @@ function withoutContributions(text: string): string {
   })
 }
 
-const OFFERING = new Set(['terms', 'following', 'dual', 'text', 'content', 'contents', 'use'])
+/** The words of an offer: another one may be a condition, whatever it says. */
+const OFFERING: ReadonlySet<string> = new Set(
+  `this that these all work works project projects software code source library crate package repository skill skills plugin content contents text texts
+  documentation docs file files folder directory it its is are be been has have can may use used distributed released available offered provided
+  licensed license licenses dual dually double under of both either or and the a to with in by for as at on from here
+  your you user users option choice choose following terms one two version versions later any
+  see full complete details information more read copyright notice notices contribution contributions title readme md txt spdx identifier`.split(
+    /\s+/,
+  ),
+)

@@ -1,5 +1,5 @@
 import { ABSOLUTE, CONDITIONAL, FORBIDDING_ABROAD, LICENSING, NAMES, NAMING, NEGATING, SENTENCE } from './significant-words.ts'
-import { type Token, tokensOf, wordsOf } from './tokens.ts'
+import { isAddress, type Token, tokensOf, wordsOf } from './tokens.ts'
 
 /** Whether a line begins a copyright statement: a mark of copyright with a year, a bracket or a name. */
 export function opensStatement(line: string): boolean {
@@ -37,7 +37,8 @@ export function isCopyrightOnly(statement: string, own: ReadonlySet<string>): bo
   return (
     !isRestrictive(speaking, others) &&
     speaking.every(token => isBeginOfName(token, name)) &&
-    others.every(token => isHarmlessPart(token, text, name))
+    others.every(token => isHarmlessPart(token, text, name)) &&
+    isMadeOfNames(text, new Set([...own, ...(limitsFiles ? ['only'] : [])]))
   )
 }
 
@@ -66,8 +67,9 @@ const COPYRIGHT_LINE =
 const NAMED_LINE =
   /^(?:Portions )?Copyright:? (?:[Tt]he )?(?!(?:Holder|Owner|Notice|Law|Licen[cs]e|Office|Act|Treaty|Right|Protection|Statement|Interest)s?\b)(?=\p{Lu})/u
 const LEAD = /^(?:\b(?:portions|copyright|by|the|present)\b|\(c\)|[\p{P}\p{S}\s\p{N}])+(?=\p{L})/iu
-/** The end of a sentence, not of an abbreviation. */
-const NAME_END = /(?:(?<!\b(?:inc|ltd|corp|co|dr|mr|ms|mrs|st|jr|sr|no|\p{L}))\.|[;:!?—])(?:\s|$)|\s[-–(<[{]/iu
+/** Not of an abbreviation. */
+const SENTENCE_END = /(?:(?<!\b(?:inc|ltd|corp|co|dr|mr|ms|mrs|st|jr|sr|no|\p{L}))\.|[;:!?—])(?=\s|$)/iu
+const NAME_END = new RegExp(`${SENTENCE_END.source}|\\s[-–(<[{]`, 'iu')
 const LEGAL_FORM =
   /^(?:inc|incorporated|llc|ltd|limited|gmbh|ag|se|kg|corp|corporation|co|company|bv|sa|sas|sarl|srl|ab|oy|plc|pty|kk)$/
 const TECHNICAL = /^(?:ai|ml|llm|gpt)$/
@@ -97,6 +99,70 @@ function isBeginOfName({ word, written }: Token, name: string): boolean {
   )
 }
 
+/**
+ * Whether a statement consists of names and of the words that stand around them. A sentence of ordinary words ("Ask first.", "licensed to
+ * members") is none, though no word in it restricts by itself.
+ */
+function isMadeOfNames(text: string, own: ReadonlySet<string>): boolean {
+  const isKnown = ({ word }: Token) => own.has(word) || AROUND_NAMES.has(word) || LEGAL_FORM.test(word) || !/\p{L}{2}/u.test(word)
+  return text.split(MARK).every(part => {
+    const name = nameIn(part)
+    const rest = part.slice(part.indexOf(name) + name.length)
+    const [holder = '', ...others] = name.split(',')
+    const isPlain = (words: string, isNamed: boolean) =>
+      tokensOf(words).every(token => isKnown(token) || BEHIND_NAMES.has(token.word) || (isNamed && isName(token, words)))
+    const isHandle = !/\p{Lu}/u.test(name)
+    return (
+      isHolder(holder, isKnown) &&
+      others.every(other => (isHandle ? isHolder(other, isKnown) : isPlain(other, true))) &&
+      // A bracket or a dash goes on with names; behind the end of a sentence another one begins.
+      rest.split(SENTENCE_END).every((sentence, index) => isPlain(sentence, index === 0 && /^\s*[-–(<[{]/.test(rest)))
+    )
+  })
+}
+
+/** Whether words may be a holder: also in lower case, as handles are, but not where they limit or address somebody. */
+function isHolder(words: string, isKnown: (token: Token) => boolean): boolean {
+  const tokens = tokensOf(words)
+  return tokens.every((token, index) => {
+    if (isKnown(token) || isName(token, words)) return true
+    if (!CONNECTING.test(token.word)) return !CONDITIONAL.test(token.word) && !FUNCTION_WORDS.test(token.word)
+    const next = tokens.slice(index + 1).find(other => !isKnown(other))
+    return next === undefined || isName(next, words)
+  })
+}
+
+/** Whether a word is written as a name, or is a part of a handle or an address. */
+function isName({ word, written }: Token, text: string): boolean {
+  return isAddress(word) || (!/^\p{Ll}/u.test(written) && !/^reserv/.test(word)) || isJoined(written, text)
+}
+
+/** Whether a mark joins a word with another one, as in handles, addresses and paths. */
+function isJoined(written: string, text: string): boolean {
+  const at = text.indexOf(written)
+  return /[-_@/]/.test(`${text.charAt(at - 1)}${text.charAt(at + written.length)}`)
+}
+
+const MARK = /(?=\b(?:portions\s+)?copyright\b|\(c\)|©)/i
+/** In names they stand before another name: "Institute for Open Science". */
+const CONNECTING = /^(?:for|to|in|at|on|from|with)$/
+const FUNCTION_WORDS =
+  /^(?:as|until|till|before|after|than|via|who|whom|whose|that|which|is|are|was|were|be|it|you|your|we|us|our|they|their|do|does|has|have|please|ask|per)$/
+/** Words that stand around names in copyright statements. */
+const AROUND_NAMES: ReadonlySet<string> = new Set(
+  `copyright portions by and or the a an of et al all others other many its their various respective original individual third party parties
+  author authors contributor contributors owner owners holder holders team teams project projects community developer developers maintainer maintainers
+  affiliates subsidiaries group company companies organization foundation university institute dba aka formerly
+  year years yyyy fullname name names present today later
+  file files folder directory below above under software work code program package repository module library documentation content
+  de la le du des del di da van von der den und y e og och na http https mailto`.split(/\s+/),
+)
+/** Words that stand behind names. */
+const BEHIND_NAMES: ReadonlySet<string> = new Set(
+  `see list listed at in for details more information full complete history modified licensed license released as this
+  alle rechte vorbehalten tous droits réservés todos los derechos reservados`.split(/\s+/),
+)
+
 const DENYING_NAME = /^(?:no|not|non|none|nobody|nothing|never|neither)$/
 const TITLE = /^(?:dr|mr|mrs|ms|prof)$/
 
@@ -104,6 +170,5 @@ const TITLE = /^(?:dr|mr|mrs|ms|prof)$/
 function isHarmlessPart({ word, written }: Token, statement: string, name: string): boolean {
   if (!NAMING.test(word) || TECHNICAL.test(word)) return true
   if (name.includes(written) && (/^\p{Lu}/u.test(written) || name === written)) return true
-  const at = statement.indexOf(written)
-  return /[-_@/]/.test(`${statement.charAt(at - 1)}${statement.charAt(at + written.length)}`)
+  return isJoined(written, statement)
 }

@@ -64,7 +64,8 @@ function changeOfTerms(
     const telling = added.words.findIndex(word => !isHarmlessWord(word, placeOf(added), own))
     return { kind: 'added', text: excerptOf(added.words, Math.max(0, telling)) }
   }
-  const isTitle = (run: readonly string[]) => run.length > 2 && run.every((word, index) => word === words[index])
+  const isTitle = (run: readonly string[]) =>
+    run.length > 2 && run.length <= titleEnd && run.every((word, index) => word === words[index])
   const removed = deleted.find(
     ({ word, at }) => at >= titleEnd && ESSENTIAL.test(word) && !isTitle(runAt(difference.deleted, at)),
   )

@@ -88,4 +88,52 @@ describe('a text that permits no copy stays closed', () => {
   test.each(Object.entries(CLOSED_TEXTS))('%s', (_, text) => {
     expect(isOpen(text)).toBe(false)
   })
+
+  test.each([
+    'Example. Ask for a license',
+    'Example. Licensed separately',
+    'Example. Internal copy',
+    'Example. Visitors look, buyers copy',
+    'Example, licensed to members',
+    'Example for members',
+    'Example - students',
+    'Example (students)',
+    'Example. Hands off',
+    'Example. Please ask first.',
+    'Example. Patent pending',
+    'Example. Sharing is a crime',
+    'Example; redistribution via example.com',
+    'Example, personal edition',
+    'Example. Expires 2027',
+    'Example, valid until 2027',
+    'Example as long as they agree',
+    'Example. Read it',
+    'Reserved For Members',
+    'Example. Students of Example University',
+    'Example\nand friends who asked',
+  ])('a copyright statement that says more than names: %s', words => {
+    expect(isOpen(heldBy(`Copyright (c) 2026 ${words}`))).toBe(false)
+    expect(isOpen(`Copyright (c) 2026 ${words}\n\n${APACHE}`)).toBe(false)
+  })
+
+  test.each(['BSD-2-Clause', 'BSD-3-Clause'])('%s without its first sentence, which grants', id => {
+    expect(isOpen(change(textOf(id), /Redistribution and use[\s\S]*?provided that the following/, 'The following'))).toBe(false)
+  })
+
+  test.each([
+    'Licensed under either of MIT or Apache-2.0 at your option. Ask Jane first.',
+    'Dual-licensed: the old code MIT or Apache-2.0, the skills belong to Example.',
+    'Dual-licensed under MIT or Apache-2.0. Since 2025 closed source.',
+    'Dual licensed: MIT or Apache-2.0. Hobbyists take MIT, everybody else calls Jane.',
+  ])('an offer with another sentence: %s', text => {
+    expect(isOpen(text)).toBe(false)
+  })
+
+  test.each(['note: ask us before you copy', 'conditions:\n  - readers buy a seat', 'audience: students'])(
+    'a page of a license with other metadata: %s',
+    line => {
+      expect(isOpen(`---\ntitle: MIT License\nspdx-id: MIT\n---\n${MIT}`)).toBe(true)
+      expect(isOpen(`---\ntitle: MIT License\nspdx-id: MIT\n${line}\n---\n${MIT}`)).toBe(false)
+    },
+  )
 })
