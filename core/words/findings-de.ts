@@ -70,6 +70,8 @@ export const FINDINGS: typeof EN_FINDINGS = {
   'license.unrecognized:reuse': 'diese Datei ist nicht lesbar: {why}',
   'license.unrecognized:headers':
     'Dateien nennen vielleicht andere Lizenzen aus `LICENSES/` in ihren Köpfen, die nicht gelesen werden: {names}',
+  'license.unrecognized:unannotated':
+    'die Datei beschreibt nur manche Dateien des Ordners, und nichts gibt die Lizenz von `{name}` an',
   'license.unrecognized:sidecar': 'die Datei nennt keinen SPDX-Ausdruck für die Datei neben ihr',
   'license.unrecognized:text': 'der Text ist keine bekannte Lizenz, oder er wurde geändert',
   'license.unrecognized:lfs': 'der Text liegt in Git LFS: Das Repository enthält einen Verweis darauf, nicht den Text',

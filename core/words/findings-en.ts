@@ -66,6 +66,8 @@ export const FINDINGS = {
   'license.unrecognized:place': 'a license in this file is not read',
   'license.unrecognized:reuse': 'this file cannot be read: {why}',
   'license.unrecognized:headers': 'files may name other licenses of `LICENSES/` in their headers, which are not read: {names}',
+  'license.unrecognized:unannotated':
+    'the file annotates only some files of the folder, and nothing declares the license of `{name}`',
   'license.unrecognized:sidecar': 'the file names no SPDX expression for the file beside it',
   'license.unrecognized:text': 'the text is not a known license, or was changed',
   'license.unrecognized:lfs': 'the text is kept in Git LFS: the repository holds a pointer to it, not the text',

@@ -2,13 +2,16 @@ import { joinPath, type RepoPath } from '#core/repo-path.ts'
 import { say } from '#core/words/findings.ts'
 import { isCopyrightOnly } from './copyright.ts'
 import { combineDeclarations, type Declaration } from './declaration.ts'
-import { idsOfExpression, isContentLicense } from './kind.ts'
+import { idsOfExpression, isContentLicense, kindOfExpression } from './kind.ts'
+import { takeLicenseNames } from './named-licenses.ts'
 import { type LicenseFileName, readLicenseFileName } from './names.ts'
 import { normalizeText } from './normalize.ts'
 import { type Reading, readLicenseText } from './reading.ts'
+import { ABSOLUTE, NAMING } from './significant-words.ts'
 import { type FoundFile, findFile } from './tree-files.ts'
 
 interface LicenseText extends LicenseFileName {
+  oid: string
   text: Declaration
 }
 
@@ -26,14 +29,43 @@ export function readLicenseFiles(reading: Reading, folder: RepoPath, atRootOrSki
   // A file that offers a choice names the files with the texts.
   const choice = isChoice(main) ? joinSuffixed(suffixed) : null
   if (choice !== null && choice.kind !== 'open') return choice
-  const parts = suffixed.filter(({ names, text }) => names === 'content' || isContent(text) !== isContent(main))
-  const joined = joinParts(
-    main,
-    parts.filter(({ text }) => text.kind !== 'unknown'),
+  const parts = suffixed.filter(
+    ({ names, text }) => names === 'content' || (text.kind !== 'unknown' && isContent(text) !== isContent(main)),
   )
-  // A text that says more than a license does not outweigh the plain file, but it is told.
-  const unclear = parts.filter(({ names, text }) => names === 'content' && text.kind === 'unknown')
-  return { ...joined, issues: [...joined.issues, ...unclear.flatMap(({ text }) => text.issues)] }
+  const { vague = [], clear = [] } = Object.groupBy(parts, ({ text, oid }) =>
+    text.kind === 'unknown' && namesOpenLicense(reading, oid) ? 'vague' : 'clear',
+  )
+  const joined = joinParts(main, clear)
+  return { ...joined, issues: [...joined.issues, ...vague.flatMap(({ text }) => text.issues)] }
+}
+
+/**
+ * Whether a text that is not recognised names open licenses only, and no subject of a restriction: "texts are under CC BY 4.0, unless a notice
+ * says otherwise". Such a text is told, and the plain file stays in force.
+ */
+function namesOpenLicense({ sources }: Reading, oid: string): boolean {
+  const text = sources.textOf(oid)
+  if (typeof text !== 'string' || text.length > NOTE_CHARACTERS) return false
+  const { words } = normalizeText(text)
+  const { ids } = takeLicenseNames(words)
+  return (
+    ids.size > 0 &&
+    [...ids].every(id => kindOfExpression(id) === 'open') &&
+    !words.some(word => ABSOLUTE.test(word) || NAMING.test(word))
+  )
+}
+
+const NOTE_CHARACTERS = 3_000
+
+/** A copyright file that reserves rights, which it does whatever else the folder declares. */
+export function readReservation(reading: Reading, folder: RepoPath): Declaration | null {
+  for (const name of reading.sources.filesIn(folder).keys()) {
+    const file = readLicenseFileName(name, true)?.rank === 'copyright' ? findFile(reading.sources, folder, name) : null
+    if (file === null || isNotice(reading, file)) continue
+    const text = readLicenseText(reading, file)
+    if (text.kind === 'restricted') return text
+  }
+  return null
 }
 
 /** The file that counts where a folder declares nothing else: a copyright file with a license, or a license that cannot be read. */
@@ -54,7 +86,7 @@ export function readOtherFile(reading: Reading, folder: RepoPath): Declaration |
   return null
 }
 
-/** Whether a copyright file only names the holders. */
+/** Whether a copyright file only names the holders, who may reserve their rights. */
 function isNotice({ sources }: Reading, { oid }: FoundFile): boolean {
   const text = sources.textOf(oid)
   if (typeof text !== 'string') return false
@@ -68,7 +100,7 @@ function textsIn(reading: Reading, folder: RepoPath, atRootOrSkill: boolean): Li
     const meaning = readLicenseFileName(name, atRootOrSkill)
     if (meaning?.rank !== 'plain' && meaning?.rank !== 'suffixed') continue
     const file = findFile(reading.sources, folder, name)
-    if (file !== null) found.push({ ...meaning, name, text: readLicenseText(reading, file) })
+    if (file !== null) found.push({ ...meaning, name, oid: file.oid, text: readLicenseText(reading, file) })
   }
   return found.sort((left, right) => fileOrder(left.name) - fileOrder(right.name) || (left.name < right.name ? -1 : 1))
 }

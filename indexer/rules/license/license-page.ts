@@ -24,6 +24,6 @@ export function readLicensePage(text: string): LicensePage | null {
 
 /** The fields of such pages, and what their lists name: anything else may be a condition. */
 const FIELD =
-  /^(?:(?:title|nickname|spdx-id|redirect_from|source|featured|hidden|description|how|using|permissions|conditions|limitations):.*| *- (?:\/\S+|(?:commercial|private|patent|trademark)-use|modifications|distribution|include-copyright(?:--source)?|document-changes|disclose-source|network-use-disclose|same-license(?:--file|--library)?|liability|warranty)| +[^:]{1,80}: ["']?https?:\/\/\S+|\s*)$/
+  /^(?:(?:title|nickname|spdx-id|redirect_from|source|featured|hidden|description|how|using|permissions|conditions|limitations):.*| *- (?:\/\S+|(?:commercial|private|patent|trademark)-use|modifications|distribution|include-copyright(?:--source)?|document-changes|disclose-source|network-use-disclose|same-license(?:--file|--library)?|liability|warranty)| +[^\s:][^:]{0,80}: ["']?https?:\/\/\S+|\s*)$/
 const RIGHTS = /^ *- (?:private-use|commercial-use|modifications|distribution|patent-use) *\r?$/gm
 const NO_CONDITIONS = /no conditions whatsoever|unlicensed works|without source code/g

@@ -20,6 +20,9 @@ const COPYRIGHT = /^COPYRIGHT(?:\.(?:md|txt|rst|markdown))?$/
 const UNREAD = /^(?:LICEN[CS]E|COPYING|COPYRIGHT)\.(?:html?|adoc|asciidoc|org|textile|tex|pdf|docx?|odt|rtf)$/
 const ANY_CASE = new Map([PLAIN, SUFFIXED, PREFIXED, COPYRIGHT, UNREAD].map(pattern => [pattern, new RegExp(pattern, 'i')]))
 const OF_OTHERS = /third|3rd|notice|depend|bundl|vendor/i
+/** Names of licenses that are names of software, too. */
+const OF_LIBRARIES =
+  /^(?:zlib|json|python|ruby|php|vim|openssl|redis|boost|mozilla|eclipse|elastic|confluent|timescale|llama|gemma|rail)/i
 const OF_CONTENT = /^(?:cc|creative|content|docs?|documentation|skills?|data|media|assets|texts?|gfdl|odbl|ofl)$/
 
 /** Reads the name of a license file; `null` for other names. */
@@ -29,7 +32,9 @@ export function readLicenseFileName(baseName: string, atRootOrSkill: boolean): L
   // Deeper down, such names are pages and notices.
   if (atRootOrSkill && match(COPYRIGHT) !== null) return { rank: 'copyright', names: 'license' }
   if (atRootOrSkill && match(UNREAD) !== null) return { rank: 'unread', names: 'license' }
-  if (namesLicense(match(PREFIXED)?.[1] ?? '')) return { rank: 'suffixed', names: 'license' }
+  const prefix = match(PREFIXED)?.[1] ?? ''
+  // `zlib-LICENSE` is the license of a library that the repository contains.
+  if (namesLicense(prefix) && !OF_LIBRARIES.test(prefix)) return { rank: 'suffixed', names: 'license' }
   const [, mark, suffix = ''] = match(SUFFIXED) ?? []
   if (mark === undefined || OF_OTHERS.test(suffix)) return null
   const isNamed = namesLicense(suffix)

@@ -7,11 +7,11 @@ import { once } from './data.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
 import { readWords, unreadFrontMatter } from './declared-words.ts'
 import type { LicenseSettings } from './kind.ts'
-import { readLicenseFiles, readOtherFile } from './license-files.ts'
+import { readLicenseFiles, readOtherFile, readReservation } from './license-files.ts'
 import { PACKAGE_FILE, PLUGIN_FILES } from './names.ts'
 import { readMetadata, readPlugin, readReadme, unreadPlaces } from './other-places.ts'
 import type { Reading } from './reading.ts'
-import { readLicensesFolder, readReuse } from './reuse.ts'
+import { readLicensesFolder, readLicenseTexts, readReuse, withUnannotated } from './reuse.ts'
 import type { LicenseSources, ResolvedLicense } from './sources.ts'
 import { upwards } from './tree-files.ts'
 
@@ -68,7 +68,10 @@ export function createLicenseResolver(sources: LicenseSources, settings: License
     const watched: Reading = { ...reading, sources: { ...sources, textOf: oid => textOrWanted(sources, oid, wanted) } }
     const seen = new Set<RepoPath>()
     for (const folder of folders) {
-      for (const level of upwards(folder)) readReuse(watched, level, folder)
+      for (const level of upwards(folder)) {
+        const reuse = readReuse(watched, level, folder)
+        if (reuse !== null && reuse.unannotated !== null) readLicenseTexts(watched)
+      }
       for (const level of upwards(folder)) {
         if (seen.has(level)) break
         seen.add(level)
@@ -101,16 +104,27 @@ function asResolved(declaration: Declaration, sources: LicenseSources): Resolved
   return { license, issues, open: kind === 'open' }
 }
 
-/** The nearest declaration for the files of a folder: of a folder above them, or of its `REUSE.toml`, which annotates them one by one. */
+/**
+ * The nearest declaration for the files of a folder: of a folder above them, or of its `REUSE.toml`, which annotates them one by one. Files
+ * that it does not annotate are under the next declaration, or, where there is none, under all licenses of `LICENSES/`.
+ */
 function nearestDeclaration(
   reading: Reading,
   folder: RepoPath,
   declaredIn: (level: RepoPath) => Declaration | null,
+  levels = upwards(folder),
 ): Declaration | null {
-  for (const level of upwards(folder)) {
-    const declarations = [declaredIn(level), readReuse(reading, level, folder)].filter(declaration => declaration !== null)
-    const declared = combineDeclarations(declarations, reading.sources)
-    if (declared !== null) return declared
+  for (const [index, level] of levels.entries()) {
+    const own = declaredIn(level)
+    const reuse = readReuse(reading, level, folder)
+    const declared = combineDeclarations(
+      [own, reuse?.declaration ?? null].filter(one => one !== null),
+      reading.sources,
+    )
+    if (declared === null) continue
+    if (own !== null || reuse === null || reuse.unannotated === null) return declared
+    const rest = nearestDeclaration(reading, folder, declaredIn, levels.slice(index + 1)) ?? readLicenseTexts(reading)
+    return withUnannotated(declared, rest, reuse.unannotated)
   }
   return null
 }
@@ -131,6 +145,7 @@ function readFolder(reading: Reading, folder: RepoPath, inSkill: boolean): Decla
     ...PLUGIN_FILES.map(name => readMetadata(reading, folder, name)),
     folder === ROOT ? null : readPlugin(reading, folder),
     atRootOrSkill ? readMetadata(reading, folder, PACKAGE_FILE) : null,
+    atRootOrSkill ? readReservation(reading, folder) : null,
   ].filter(declaration => declaration !== null)
   return combineDeclarations(declarations, sources) ?? readFallback(reading, folder, atRootOrSkill)
 }

@@ -12,6 +12,8 @@ export interface Annotation {
   matches: (path: string) => boolean
   /** An SPDX expression; `null` when the annotation names no license. */
   license: string | null
+  /** For each character of a path that is compared, at most. */
+  steps: number
   /** What counts when a file, or another annotation, says something of the same path. */
   precedence: 'closest' | 'aggregate' | 'override'
 }
@@ -29,12 +31,15 @@ export function readReuseFile(text: string): ReuseFile {
     if (typeof read === 'string') return { ok: false, why: read }
     annotations.push(read)
   }
+  if (annotations.reduce((sum, { steps }) => sum + steps, 0) > STEPS) return { ok: false, why: 'annotations' }
   return { ok: true, annotations }
 }
 
 const REUSE_CHARACTERS = 64 * 1024
 const ANNOTATIONS = 200
 const PATHS = 50
+/** Every file of the repository is compared with every path. */
+const STEPS = 4_096
 
 function parseToml(text: string): Record<string, unknown> | null {
   try {
@@ -54,7 +59,12 @@ function readAnnotation(table: unknown): Annotation | ReuseFault {
   if (matchers.length < paths.length) return 'path'
   const expressions = textsOf(declared)
   if (expressions === null || expressions.some(expression => kindOfExpression(expression) === null)) return 'expression'
-  return { matches: file => matchers.some(matcher => matcher(file)), license: joinExpressions(expressions), precedence }
+  return {
+    matches: file => matchers.some(({ matches }) => matches(file)),
+    license: joinExpressions(expressions),
+    steps: matchers.reduce((sum, { steps }) => sum + steps, 0),
+    precedence,
+  }
 }
 
 /** All of them together; `null` when there is none. */

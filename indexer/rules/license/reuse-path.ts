@@ -1,17 +1,23 @@
 type Token = string | 'name' | 'anything'
 
+export interface ReusePath {
+  matches: (path: string) => boolean
+  /** For each character of a path, at most; 0 where nothing stands for other characters. */
+  steps: number
+}
+
 /**
  * Compiles a `path` of a `REUSE.toml`: `*` matches within a name, `**` anything, and a backslash makes the next character plain. `null` for a
- * path that leads out of the folder, or is none. Matching takes at most path length times pattern length steps.
+ * path that leads out of the folder, or is none. Matching takes at most path length times `steps`.
  */
-export function compileReusePath(pattern: string): ((path: string) => boolean) | null {
+export function compileReusePath(pattern: string): ReusePath | null {
   if (pattern === '' || pattern.length > PATTERN_CHARACTERS || /^\/|(?:^|\/)\.{1,2}(?:\/|$)/.test(pattern)) return null
   const tokens = (pattern.match(/\*{2,}|\*|\\[\s\S]|[\s\S]/g) ?? []).map(tokenOf)
   const wildcard = tokens.findIndex(token => token.length > 1)
   const prefix = tokens.slice(0, wildcard < 0 ? tokens.length : wildcard).join('')
-  if (wildcard < 0) return path => path === prefix
+  if (wildcard < 0) return { matches: path => path === prefix, steps: 0 }
   const rest = tokens.slice(wildcard)
-  return path => path.startsWith(prefix) && matches(rest, path.slice(prefix.length))
+  return { matches: path => path.startsWith(prefix) && matches(rest, path.slice(prefix.length)), steps: rest.length }
 }
 
 const PATTERN_CHARACTERS = 256

@@ -1,4 +1,4 @@
-import { joinPath, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { baseNameOf, joinPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { say, why } from '#core/words/findings.ts'
 import type { Declaration } from './declaration.ts'
 import { idsOfExpression, kindOfExpression } from './kind.ts'
@@ -8,16 +8,24 @@ import { joinExpressions, type ReuseFile, readReuseFile } from './reuse-file.ts'
 import type { LicenseIssue } from './sources.ts'
 import { findFile, upwards } from './tree-files.ts'
 
+/** What a `REUSE.toml` says of the files directly in a folder. */
+export interface ReuseLicense {
+  declaration: Declaration
+  /** A file that it does not annotate; `null` when it annotates all. */
+  unannotated: RepoPath | null
+}
+
 /**
  * What a `REUSE.toml` says of the files directly in a folder below it: the licenses of all of them, and of their sidecar files `.license`.
  * Headers inside files, which may name another license, are not read. So every license in `LICENSES/` has to be open, unless the annotation
  * overrides headers. `null` when it annotates none of the files.
  */
-export function readReuse(reading: Reading, level: RepoPath, folder: RepoPath): Declaration | null {
+export function readReuse(reading: Reading, level: RepoPath, folder: RepoPath): ReuseLicense | null {
   const nearest = reuseFileIn(reading, level)
   if (nearest === null) return null
   const { file, source } = nearest
-  if (!file.ok) return closed(source, say('license.unrecognized:reuse', { why: why(FAULTS[file.why]) }))
+  if (!file.ok)
+    return { declaration: closed(source, say('license.unrecognized:reuse', { why: why(FAULTS[file.why]) })), unannotated: null }
   const above = upwards(level)
     .slice(1)
     .flatMap(folder => {
@@ -25,7 +33,14 @@ export function readReuse(reading: Reading, level: RepoPath, folder: RepoPath): 
       return found === null || !found.file.ok ? [] : [{ folder, annotations: found.file.annotations }]
     })
   const chain = [{ folder: level, annotations: file.annotations }, ...above]
-  const licenses = annotatedFiles(reading, folder).flatMap(name => licenseOfFile(reading, folder, name, chain) ?? [])
+  const files = annotatedFiles(reading, folder).map(name => ({ name, license: licenseOfFile(reading, folder, name, chain) }))
+  const licenses = files.flatMap(({ license }) => license ?? [])
+  const rest = files.find(({ license }) => license === null)
+  const declaration = declarationOf(reading, source, licenses)
+  return declaration === null ? null : { declaration, unannotated: rest === undefined ? null : joinPath(folder, rest.name) }
+}
+
+function declarationOf(reading: Reading, source: RepoPath, licenses: readonly FileLicense[]): Declaration | null {
   const unclear = licenses.find(({ sidecar }) => sidecar !== undefined)?.sidecar
   if (unclear !== undefined) return closed(unclear, say('license.unrecognized:sidecar'))
   const expression = joinExpressions(licenses.map(({ expression }) => expression))
@@ -34,17 +49,38 @@ export function readReuse(reading: Reading, level: RepoPath, folder: RepoPath): 
   if (declared.kind !== 'open' || licenses.every(({ overrides }) => overrides)) return declared
   const others = licenseTexts(reading).filter(({ kind }) => kind !== 'open')
   if (others.length === 0) return declared
-  const names = others.map(({ source }) => source).join(', ')
+  const names = others.map(({ source }) => (reading.sources.isWithheld(source) ? 'a withheld file' : source)).join(', ')
   return { ...closed(source, say('license.unrecognized:headers', { names })), name: declared.name }
 }
 
-/** The licenses of a repository that has the folder `LICENSES` of the REUSE specification and no `REUSE.toml`: all of them have to be open. */
+/** The license of a folder in which a `REUSE.toml` annotates only some files; `rest`: the license of the others, which has to be open, too. */
+export function withUnannotated(declared: Declaration, rest: Declaration | null, unannotated: RepoPath): Declaration {
+  if (declared.kind !== 'open' || rest?.kind === 'restricted') return rest?.kind === 'restricted' ? rest : declared
+  if (rest?.kind === 'open')
+    return { ...declared, name: joinExpressions([declared.name, rest.name].filter(name => name !== null)) }
+  return rest ?? closed(declared.source, say('license.unrecognized:unannotated', { name: baseNameOf(unannotated) }))
+}
+
+/**
+ * The licenses of a repository that has the folder `LICENSES` of the REUSE specification and no `REUSE.toml`: all of them have to be open. In that
+ * folder each text is named by its id. Another name is that of a library whose license it is, and says nothing of the repository.
+ */
 export function readLicensesFolder(reading: Reading): Declaration | null {
-  if (reading.sources.filesIn(ROOT).has(REUSE_FILE)) return null
+  return reading.sources.filesIn(ROOT).has(REUSE_FILE) ? null : readLicenseTexts(reading)
+}
+
+/** The license texts in `LICENSES/` together; `null` when there are none. */
+export function readLicenseTexts(reading: Reading): Declaration | null {
   const texts = licenseTexts(reading)
   const decisive = texts.find(({ kind }) => kind === 'restricted') ?? texts.find(({ kind }) => kind === 'unknown') ?? texts[0]
   if (decisive === undefined || decisive.kind !== 'open') return decisive ?? null
-  return { ...decisive, name: joinExpressions(texts.map(({ name }) => name ?? '')) }
+  const isReuse = [...reading.sources.filesIn(LICENSES as RepoPath).keys()].every(isNamedById)
+  return isReuse ? { ...decisive, name: joinExpressions(texts.map(({ name }) => name ?? '')) } : null
+}
+
+function isNamedById(name: string): boolean {
+  const id = LICENSE_TEXT_NAME.exec(name)?.[1] ?? ''
+  return id.startsWith('LicenseRef-') || kindOfExpression(id) !== null
 }
 
 interface Level {
@@ -135,4 +171,5 @@ const FAULTS = {
 } as const
 const REUSE_FILE = 'REUSE.toml'
 const SIDECAR = '.license'
+const LICENSE_TEXT_NAME = /^([\w.+-]+?)\.(?:txt|md)$/
 const LICENSES = 'LICENSES'

@@ -53,10 +53,24 @@ describe('license files', () => {
     expect(parts({ 'LICENSE-CODE': text('MIT'), 'LICENSE-DOCS': text('CC-BY-4.0') })[1]).toBe('MIT AND CC-BY-4.0')
   })
 
-  test('a text about a part that nobody recognises leaves the plain file in force, and is told', () => {
+  test('a text about a part that names an open license, and says more, is told; one that names none closes', () => {
     const files = { LICENSE: text('MIT'), 'LICENSE-CONTENT': 'Texts are under CC BY 4.0 unless a notice says otherwise.' }
     expect(licenseOf({ files }, '')).toEqual(['open', 'MIT', 'LICENSE'])
     expect(resolve({ files }, '').issues).toMatchObject([{ code: 'license.unrecognized', path: 'LICENSE-CONTENT' }])
+    for (const words of ['Ask us before you copy a skill.', 'CC BY 4.0, not for training.', 'CC BY-NC 4.0'])
+      expect(licenseOf({ files: { LICENSE: text('MIT'), 'LICENSE-SKILLS': words } }, '')[0]).not.toBe('open')
+  })
+
+  test('the license of a library, and a copyright file that reserves rights, open nothing', () => {
+    expect(licenseOf({ files: { 'zlib-LICENSE': text('Zlib'), 'json-LICENSE.txt': text('MIT') } }, '')).toEqual([
+      'none',
+      null,
+      null,
+    ])
+    const reserved = { LICENSE: text('MIT'), COPYRIGHT: 'Proprietary and confidential. Copies need our consent.' }
+    expect(licenseOf({ files: reserved }, '')).toEqual(['restricted', null, 'COPYRIGHT'])
+    const notice = { LICENSE: text('MIT'), COPYRIGHT: 'Copyright (c) 2026 Example. All rights reserved.' }
+    expect(licenseOf({ files: notice }, '')).toEqual(['open', 'MIT', 'LICENSE'])
   })
 
   const CHOICE = `This work is licensed under either of

@@ -39,7 +39,7 @@ describe('names of holders hold no terms', () => {
     'Copyright &copy; 2026 Example AI, Inc.',
     'Copyright (c) 2026 [Example AI](https://example.ai/no)',
     'Copyright (c) 2026 Functional Software, Inc. dba Example',
-    'Copyright (c) 2026 Jane van der Doe, jdoe and others',
+    'Copyright (c) 2026 Jane van der Doe, Isaac Doe and others',
     'Copyright (c) 2026 Jane Doe (@jdoe) and Isaac Z. Doe (i@example.me)',
     'Copyright (c) 2026-present Jane Doe and the Example contributors listed at <https://example.com/team> and in the README file.',
     'Copyright Contributors to the Example project.',

@@ -83,6 +83,37 @@ describe('the REUSE specification', () => {
     expect(licenseOf({ files: { ...FILES, LICENSE: text('ISC') } }, '')[1]).toBe('ISC')
   })
 
+  test('a folder of licenses whose names are those of libraries says nothing of the repository', () => {
+    const files = { 'LICENSES/left-pad.txt': text('MIT'), 'LICENSES/MIT.txt': text('MIT'), 'a/SKILL.md': 'Do.' }
+    expect(licenseOf({ files }, 'a')[0]).toBe('none')
+  })
+
+  test('files that no annotation names are under the next declaration, or under all licenses of the folder', () => {
+    const toml = reuse(annotation('"skills/a/SKILL.md"', 'ISC', 'precedence = "override"'))
+    const files = { 'skills/a/SKILL.md': 'Do.', 'skills/a/run.sh': 'x', 'REUSE.toml': toml }
+    expect(licenseOf({ files }, 'skills/a')).toEqual(['unknown', null, 'REUSE.toml'])
+    expect(resolve({ files }, 'skills/a').issues[0]?.message).toContain('run.sh')
+    const texts = { 'LICENSES/ISC.txt': text('ISC'), 'LICENSES/MIT.txt': text('MIT') }
+    expect(licenseOf({ files: { ...files, ...texts } }, 'skills/a')).toEqual(['open', 'ISC AND (ISC AND MIT)', 'REUSE.toml'])
+    expect(licenseOf({ files: { ...files, 'LICENSES/Own.txt': MODIFIED } }, 'skills/a')[0]).toBe('unknown')
+    const below = { ...files, LICENSE: text('MIT'), 'skills/REUSE.toml': reuse(annotation('"a/SKILL.md"', 'ISC')) }
+    expect(licenseOf({ files: below }, 'skills/a')[0]).toBe('open')
+    expect(licenseOf({ files: { ...below, LICENSE: text('BUSL-1.1') } }, 'skills/a')[0]).toBe('restricted')
+  })
+
+  test('a withheld text is not named', () => {
+    const files = { ...FILES, 'LICENSES/LicenseRef-Secret.txt': 'Ask us.', 'REUSE.toml': reuse(annotation('"**"', 'MIT')) }
+    const { issues } = resolve({ files, withheld: ['LICENSES/LicenseRef-Secret.txt'] }, 'skills/a')
+    expect(issues[0]?.message).toContain('withheld file')
+    expect(issues[0]?.message).not.toContain('Secret')
+  })
+
+  test('the work of matching paths is bounded', () => {
+    const paths = Array.from({ length: 50 }, (_, index) => `"**${'a'.repeat(100)}${index}"`).join(', ')
+    const { issues } = resolve({ files: { ...FILES, 'REUSE.toml': reuse(annotation(`[${paths}]`, 'MIT')) } }, 'skills/a')
+    expect(issues[0]?.message).toContain('annotations')
+  })
+
   test.each([
     ['no TOML', 'version = ', 'TOML'],
     ['another version', 'version = 2', 'version'],
