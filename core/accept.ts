@@ -15,7 +15,7 @@ export function parsePreferences(header: string): Preference[] {
   return members.flatMap(member => {
     const [value = '', ...parameters] = member.split(';').map(part => part.trim())
     const weight = parameters.find(parameter => /^q\s*=/.test(parameter))?.replace(/^q\s*=\s*/, '') ?? '1'
-    return value === '' ? [] : [{ value, weight: /^(?:0|1)?(?:\.\d*)?$/.test(weight) ? Math.min(1, Number(weight)) : 0 }]
+    return value === '' ? [] : [{ value, weight: /^(?:[01](?:\.\d*)?|\.\d+)$/.test(weight) ? Math.min(1, Number(weight)) : 0 }]
   })
 }
 

@@ -15,13 +15,14 @@ test.each([
   ],
   ['a;level=1;q=.5;x="y"', [['a', 0.5]]],
   [
-    'a;q=0, b;q=often, c;q=2, d;q=-1, e;q=',
+    'a;q=0, b;q=often, c;q=2, d;q=-1, e;q=, f;q=.',
     [
       ['a', 0],
       ['b', 0],
       ['c', 0],
       ['d', 0],
       ['e', 0],
+      ['f', 0],
     ],
   ],
   [`${'x,'.repeat(100_000)}de`, Array.from({ length: 500 }, () => ['x', 1])],
