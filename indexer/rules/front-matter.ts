@@ -100,10 +100,13 @@ export function readFieldByField(yaml: string): { mapping: YamlMapping; unread: 
   for (const [number, start] of starts.entries()) {
     const below = lines.slice(start + 1, starts[number + 1])
     const field = [lines[start] ?? '', ...below.filter(line => CONTINUED.test(line))]
-    unread.push(...below.filter(line => !CONTINUED.test(line)))
+    const stray = below.filter(line => !CONTINUED.test(line))
     const [key, value] = readField(field)
     const before = fields.get(key)
-    if (value === null || (before !== undefined && canonicalJson(before) !== canonicalJson(value))) unread.push(...field)
+    unread.push(...stray)
+    // A line below it that is no field may be the rest of the license, which its author forgot to indent.
+    const isCut = key === 'license' && stray.length > 0
+    if (isCut || value === null || (before !== undefined && canonicalJson(before) !== canonicalJson(value))) unread.push(...field)
     if (value !== null && before === undefined) fields.set(key, value)
   }
   return { mapping: Object.fromEntries(fields), unread: unread.join('\n') }

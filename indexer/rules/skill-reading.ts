@@ -124,8 +124,9 @@ function readFields(text: string): ReadFields {
   }
   if (block.kind === 'unterminated') {
     const begun = FIRST_FIELDS.exec(body)?.[1] ?? ''
-    const { mapping } = readFieldByField(begun)
-    const unparsed = 'license' in mapping ? '' : body
+    const { mapping, unread } = readFieldByField(begun)
+    const isWhole = 'license' in mapping && FIRST_FIELDS_END.test(body)
+    const unparsed = isWhole ? unread : body
     return { ...UNREAD, fields: mapping, body, unparsed, fault: 'front_matter.unterminated' }
   }
   const yaml = parseYamlMappingLeniently(block.yaml)
@@ -139,6 +140,9 @@ function readFields(text: string): ReadFields {
 
 /** The lines behind the opening one, up to a blank line or one that is neither a field nor indented. */
 const FIRST_FIELDS = /^---[ \t]*\r?\n((?:(?:[\w.-]+:(?=\s)|[ \t]+\S)[^\n]*\n){1,200})/
+
+/** The same, where a blank line or the end follows: another line may go on with the last field. */
+const FIRST_FIELDS_END = new RegExp(`${FIRST_FIELDS.source}(?=[ \\t]*(?:\\r?\\n|$))`)
 
 /** Fields that people write as sentences. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['description', 'when_to_use', 'compatibility', 'argument-hint'])
