@@ -32,15 +32,23 @@ export function loggedTarget(
 ): LoggedTarget {
   const path = target.split('?', 1)[0] ?? ''
   const segments = path.split('/')
-  const at = segments.findIndex((segment, index) => index > 0 && hosts.includes(decode(segment)))
+  const at = hostIndex(path, rawAddress, hosts)
   // A slip in the host segment: what follows may be the name of a private repository.
   if (at < 0 && rawAddress) return { path: path.endsWith(rawAddress) ? `${path.slice(0, -rawAddress.length)}…` : '/…' }
   const [host = '', owner = '', rawRepository = ''] = at < 0 ? [] : segments.slice(at)
   if (owner === '' || rawRepository === '') return { path: isRoute || segments.length <= 2 ? path : `/${segments[1]}/…` }
   const repository = decode(rawRepository.split('@', 1)[0] ?? '')
   const name = { host: decode(host), owner: decode(owner), repository }
-  if (names.isPublic(name)) return { path }
+  if (names.isPublic(name)) return { path: isRoute || at === 1 ? path : `/…/${segments.slice(at).join('/')}` }
   return { path: `${isRoute ? segments.slice(0, at).join('/') : ''}/${decode(host)}/…`, repo: names.hashOf(name) }
+}
+
+/** The index of the host among the segments of a path; -1 when it has none. Only the first segment of an address is a host. */
+function hostIndex(path: string, rawAddress: string | null, hosts: readonly string[]): number {
+  const isHost = (segment: string) => hosts.includes(decode(segment))
+  if (!rawAddress) return path.split('/').findIndex((segment, index) => index > 0 && isHost(segment))
+  const begin = path.indexOf(`/${rawAddress}`)
+  return begin >= 0 && isHost(rawAddress.split('/', 1)[0] ?? '') ? path.slice(0, begin + 1).split('/').length - 1 : -1
 }
 
 function decode(segment: string): string {

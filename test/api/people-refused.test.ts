@@ -81,7 +81,10 @@ test.each([
   '/badge/gh%2Facme/closed',
   '/gh/acme/closed/%zz',
   '/gh/acme/closed@main//secret-plan',
+  '/api/v1/mounts/githb/acme/closed/gh/acme/tools',
+  '/api/v1/nothing/closed/gh/acme/tools',
 ])('an address that does not parse is not in the log: %s', async url => {
+  expect((await scene.get('/api/v1/mounts/gh/acme/tools')).status).toBe(200)
   lines.length = 0
   expect((await scene.app.inject(url)).statusCode).toBeGreaterThanOrEqual(400)
   expect(lines.join('')).toContain('answered')
