@@ -1,5 +1,5 @@
 import { GRANTS_PER_PERSON } from '#core/limits.ts'
-import type { PeopleHost } from '#core/ports/people-host.ts'
+import type { PeopleHost, PersonAccess, PersonAnswer } from '#core/ports/people-host.ts'
 import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
 import type { PersonRecord } from './records.ts'
@@ -18,7 +18,7 @@ export interface ForgetOptions {
  */
 export async function forget(options: ForgetOptions, person: Locator): Promise<'done' | 'pending'> {
   const { records, clock, random } = options.foundation
-  const isEnded = await endAtHost(options, person)
+  const isEnded = await endAtHost(options, person, await records.people.read(person), async () => true)
   const removeGrants = async () => {
     for (;;) {
       const grants = await records.grantsOf(person, GRANTS_PER_PERSON)
@@ -37,15 +37,27 @@ export async function forget(options: ForgetOptions, person: Locator): Promise<'
 }
 
 /** Asks the host again for a person who had everything deleted, and removes what was left for that. */
-export async function forgetAtHost(options: ForgetOptions, { uk, forgottenAt }: PersonRecord): Promise<void> {
-  if (await endAtHost(options, uk)) await options.foundation.records.people.removeIf([uk], one => one.forgottenAt === forgottenAt)
+export async function forgetAtHost(options: ForgetOptions, record: PersonRecord): Promise<void> {
+  const { people } = options.foundation.records
+  const { uk, forgottenAt } = record
+  const isLeft = (one: PersonRecord | null) => one?.forgottenAt === forgottenAt
+  // Who signed in again meanwhile keeps that authorization.
+  if (await endAtHost(options, uk, record, async () => isLeft(await people.read(uk)))) await people.removeIf([uk], isLeft)
 }
 
 /** Whether the host has ended the authorization, or accepts the credential no longer, so that it cannot be asked. */
-async function endAtHost({ host, credentials }: ForgetOptions, person: Locator): Promise<boolean> {
-  const { status } = await credentials.ask(person, access => host.forget(access))
+async function endAtHost(
+  { host, credentials }: ForgetOptions,
+  person: Locator,
+  record: PersonRecord | null,
+  isWanted: () => Promise<boolean>,
+): Promise<boolean> {
+  const end = async (access: PersonAccess) => ((await isWanted()) ? await host.forget(access) : KEPT)
+  const { status } = await credentials.ask(person, end, record)
   return status !== 'unavailable' && status !== 'rate_limited'
 }
+
+const KEPT: PersonAnswer<null> = { status: 'unavailable', retryAfterSeconds: null }
 
 function forgotten({ v, uk, cred }: PersonRecord, after: Pick<PersonRecord, 'forgottenAt' | 'since'>): PersonRecord {
   return { v, uk, ...after, host: null, cred, sessions: [], tokens: [] }

@@ -6,7 +6,7 @@ import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { type HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
+import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
 import { hiddenKey, keptPrefix, readMarkKey, seenRefKey } from '#core/snapshot/store-keys.ts'
 import type { RepositoryName } from '../operator/repository-rule.ts'
 import { createNoteQueue, type NoteQueue } from './note-queue.ts'
@@ -143,7 +143,7 @@ function createHiddenNotes(notes: NoteQueue, states: StateStore, clock: Clock): 
       const repository = { id, visibility: 'private' } as const
       notes.add(`hidden private ${id}`, since, async () => {
         const used = await states.list(keptPrefix(repository), { limit: 1 })
-        if (used.length > 0) await states.create(hiddenKey(repository), { since } satisfies HiddenRepository)
+        if (used.length > 0) await writeLater(states, hiddenKey(repository), { since }, isHiddenLater)
       })
     },
 
@@ -196,6 +196,12 @@ async function writeLater<Value extends JsonValue>(
 function isReadLater({ day }: ReadMark, stored: JsonValue): boolean {
   const before = ReadMark.safeParse(stored).data
   return before === undefined || before.day < day
+}
+
+/** An earlier note may be void, since the repository was visited after it. */
+function isHiddenLater({ since }: HiddenRepository, stored: JsonValue): boolean {
+  const before = HiddenRepository.safeParse(stored).data
+  return before === undefined || Date.parse(before.since) < Date.parse(since)
 }
 
 function isSeenLater({ seenAt }: SeenRef, stored: JsonValue): boolean {

@@ -146,7 +146,9 @@ class AppPeople implements GitHubPeople {
 
   async forget(access: PersonAccess): Promise<PersonAnswer<null>> {
     this.#drop(access)
-    return (await this.#signIn.end('grant', access)) ? { status: 'ok', value: null } : UNAVAILABLE
+    const ending = await this.#signIn.end('grant', access)
+    if (ending === 'unavailable') return UNAVAILABLE
+    return ending === 'ended' ? { status: 'ok', value: null } : { status: 'signed_out' }
   }
 
   applyChange({ repositories, accounts, people }: HostChange): void {

@@ -27,8 +27,11 @@ export interface SignIn {
   url(request: { state: string; challenge: string; redirectUri: string }): string
   /** Exchanges a code or a refresh token. Asked once: both end with their use. @param grant fields of the form */
   credential(grant: Readonly<Record<string, string>>): Promise<CredentialAnswer>
-  /** Ends one token, or everything that the person granted to the App. @returns whether the host said that it is over. Never rejects. */
-  end(what: 'token' | 'grant', access: PersonAccess): Promise<boolean>
+  /**
+   * Ends one token, or everything that the person granted to the App. `unknown`: the host has no such token, because it ended or because another
+   * one replaced it. Never rejects.
+   */
+  end(what: 'token' | 'grant', access: PersonAccess): Promise<'ended' | 'unknown' | 'unavailable'>
 }
 
 /** An answer is some hundred bytes. */
@@ -52,8 +55,12 @@ const MISTAKES: ReadonlySet<string> = new Set([
   'invalid_client',
 ])
 
-/** Done; not found, or not valid: it was over before. */
-const ENDED: ReadonlySet<number> = new Set([204, 404, 422])
+/** GitHub answers 422 for what it does not take for a token. */
+const ENDINGS: ReadonlyMap<number, 'ended' | 'unknown'> = new Map([
+  [204, 'ended'],
+  [404, 'unknown'],
+  [422, 'unknown'],
+])
 
 export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs = ANSWER_MS }: SignInOptions): SignIn {
   const fetchBounded = boundedFetch(ANSWER_BYTES)
@@ -102,9 +109,9 @@ export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs 
       })
         .then(async answer => {
           await answer.body?.cancel()
-          return ENDED.has(answer.status)
+          return ENDINGS.get(answer.status) ?? 'unavailable'
         })
-        .catch(() => false)
+        .catch(() => 'unavailable')
     },
   }
 }

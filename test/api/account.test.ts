@@ -176,6 +176,15 @@ test('who signs in again before the host was asked keeps that sign-in', async ()
   expect(await nameOf(again)).toBe('ivo')
 })
 
+test('forget me of a person who ended the authorization at the host leaves no record', async () => {
+  const uma = newUser('uma')
+  const browser = await scene.signIn(uma)
+  const { tokens } = scene.github.world
+  for (const [value, token] of tokens) if (token.kind === 'user' && token.user === uma) tokens.delete(value)
+  expect((await browser.submit('/auth/sign-out', { what: 'everything' })).status).toBe(303)
+  expect((await recordOf(uma)).record).toBeNull()
+})
+
 test('a grant is ended by its person alone', async () => {
   const browser = await scene.signIn(scene.ada)
   for (const id of ['', 'x', 'e'.repeat(24), '../x']) {
