@@ -166,7 +166,8 @@ export const REASONS: typeof EN_REASONS = {
   isNoText: 'es ist kein UTF-8-Text',
   isInLfs: 'es liegt in Git LFS, nicht im Repository',
   notInIndex: 'es ist nicht im Index',
-  namesUnreadable: 'sein Ordner hat Dateien, deren Namen nicht lesbar oder zu lang sind',
+  filesLeftOut:
+    'in seinem Ordner fehlen Dateien: Ihre Pfade sind nicht lesbar oder zu lang, oder symbolische Links führen zu zu vielen',
   filesTooLarge: 'seine Dateien haben mehr als {limit} Byte',
   noticesTooLarge: 'die zugehörigen Lizenzdateien sind mehr als {limit} oder haben mehr als {byteLimit} Byte',
   nameNotArchived: 'ein Archiv kann den Namen {name} nicht enthalten',

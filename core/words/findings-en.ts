@@ -164,7 +164,7 @@ export const REASONS = {
   isNoText: 'it is not UTF-8 text',
   isInLfs: 'it is kept in Git LFS, not in the repository',
   notInIndex: 'it is not in the index',
-  namesUnreadable: 'its folder has files whose names cannot be read or are too long',
+  filesLeftOut: 'its folder lacks files: their paths cannot be read or are too long, or symbolic links lead to too many',
   filesTooLarge: 'its files have more than {limit} bytes',
   noticesTooLarge: 'the license files that go with it are more than {limit}, or have more than {byteLimit} bytes',
   nameNotArchived: 'an archive cannot hold the name {name}',

@@ -9,7 +9,7 @@ import {
 } from '#core/limits.ts'
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import { MANIFEST_FILE } from '#core/repo-path.ts'
-import { decodeText } from '#core/text.ts'
+import { compareBytes, decodeText } from '#core/text.ts'
 import { say, why } from '#core/words/findings.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { readFileText } from '../rules/file-text.ts'
@@ -24,11 +24,15 @@ import { SkillReadings } from '../snapshot/skill-readings.ts'
 import { IndexError } from './index-error.ts'
 import { NO_TIME_USED, TIME_SHARES, type UsedTime } from './used-time.ts'
 
-/** Reads where the symlinks lead. */
+/** Reads where the symlinks lead: the first ones in path order, which are those that are followed. */
 export async function readLinkTexts(blobs: BlobReader, entries: readonly TreeEntry[]): Promise<Map<string, string>> {
-  const links = entries.filter(({ mode, sizeBytes }) => mode === '120000' && sizeBytes !== null && sizeBytes <= PATH_BYTES)
+  const links = entries
+    .filter(({ path, mode }) => path !== null && mode === '120000')
+    .sort((left, right) => compareBytes(left.path ?? '', right.path ?? ''))
+    .slice(0, LINKED_ENTRIES)
+    .filter(({ sizeBytes }) => sizeBytes !== null && sizeBytes <= PATH_BYTES)
   const texts = new Map<string, string>()
-  for await (const { oid, bytes } of blobs.read(new Set(links.slice(0, LINKED_ENTRIES).map(link => link.oid)), PATH_BYTES)) {
+  for await (const { oid, bytes } of blobs.read(new Set(links.map(link => link.oid)), PATH_BYTES)) {
     const text = bytes === null ? null : decodeText(bytes)
     if (text !== null) texts.set(oid, text)
   }

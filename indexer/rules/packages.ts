@@ -80,7 +80,7 @@ function planPackage(
 ): PackagePlan | string {
   const { directory, packageFrontMatter } = planned.skill
   if ('refusal' in packageFrontMatter) return packageFrontMatter.refusal
-  if (plan.tree.isPartial(directory)) return why('namesUnreadable')
+  if (plan.tree.isPartial(directory)) return why('filesLeftOut')
   const found = filesBelow(directory, plan, countBelow)
   if (typeof found === 'string') return found
   for (const file of found.files) {

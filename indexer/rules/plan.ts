@@ -176,8 +176,8 @@ function classifyFiles(
     if (isMisspelled(file)) diagnostics.push(misspelled(file))
     if (kind === null) continue
     if (file.sizeBytes !== null) files.push({ file, kind, owner })
-    // `readSkills` reports missing skills.
-    else if (baseNameOf(file.path) !== SKILL_FILE) diagnostics.push(unreadableBlob(file))
+    // `readSkills` reports missing skills, and the path where a missing blob lies is told once.
+    else if (baseNameOf(file.path) !== SKILL_FILE && file.target === undefined) diagnostics.push(unreadableBlob(file))
   }
   return { files, diagnostics }
 }

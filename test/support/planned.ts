@@ -18,6 +18,7 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
   )
   // As in git, files of the same text have the same one.
   const oidOf = (path: string) => texts.get(path) ?? `blob of ${path}`
+  const links = Object.values(files).flatMap(content => (typeof content === 'object' && 'link' in content ? [content.link] : []))
   const tree = buildTree(
     Object.entries(files).map(([path, content]) => ({
       path,
@@ -26,6 +27,7 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
       sizeBytes:
         typeof content === 'object' && 'sizeBytes' in content ? content.sizeBytes : Buffer.byteLength(texts.get(path) ?? ''),
     })),
+    new Map(links.map(link => [link, link])),
   )
   const policy = applyManifests(tree, encodeText, 'repository')
   const parsed = skillCandidates(policy).files.map(file => parseSkill(file.path, texts.get(file.path) ?? '', 'repository'))
