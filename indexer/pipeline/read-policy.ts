@@ -2,6 +2,7 @@ import type { Diagnostic } from '#core/contract/shared.ts'
 import {
   INDEX_PROCESSOR_SECONDS,
   INDEXED_TEXT_BYTES,
+  LINK_HOPS,
   LINKED_ENTRIES,
   MANIFEST_BYTES,
   PATH_BYTES,
@@ -151,8 +152,7 @@ export async function readLicenses(
   const parsed = new Map(skills.map(skill => [skill.directory, skill]))
   const directories = skillDirectories(policy)
   const resolver = createLicenseResolver({
-    filesIn: folder =>
-      (tree.folders.get(folder)?.files ?? NO_FILES) as ReadonlyMap<string, TreeFile & { mode: '100644' | '100755' | '120000' }>,
+    filesIn: folder => tree.folders.get(folder)?.files ?? NO_FILES,
     textOf: oid => texts.get(oid),
     skillIn: folder => (directories.has(folder) ? declaredLicense(parsed.get(folder)) : null),
     manifestIn: folder => manifestLicense(policy.manifests.get(folder)),
@@ -181,8 +181,8 @@ function declaredLicense(skill: ParsedSkill | undefined): { license: ParsedSkill
 }
 
 const NO_FILES: ReadonlyMap<string, TreeFile> = new Map()
-/** A license file can be a symlink to another symlink; each round follows one. */
-const LICENSE_ROUNDS = 8
+/** Each round follows one symlink of those that the tree has not followed. Then come a file, and the license that it names. */
+const LICENSE_ROUNDS = LINK_HOPS + 2
 
 function manifestLicense(manifest: Manifest | undefined): { license: ParsedSkill['frontMatter'][string] | undefined } | null {
   if (!manifest) return null

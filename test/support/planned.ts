@@ -1,5 +1,5 @@
 import { encodeText } from '#core/text.ts'
-import { createLicenseResolver, type LicenseFile } from '#indexer/rules/license/index.ts'
+import { createLicenseResolver } from '#indexer/rules/license/index.ts'
 import { type Plan, type PlannedSkill, planContent, skillCandidates, skillDirectories } from '#indexer/rules/plan.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
@@ -32,7 +32,7 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
   const policy = applyManifests(tree, encodeText, 'repository')
   const parsed = skillCandidates(policy).files.map(file => parseSkill(file.path, texts.get(file.path) ?? '', 'repository'))
   const licenses = createLicenseResolver({
-    filesIn: folder => (tree.folders.get(folder)?.files ?? new Map()) as ReadonlyMap<string, LicenseFile>,
+    filesIn: folder => tree.folders.get(folder)?.files ?? new Map(),
     textOf: oid => oid,
     skillIn(folder) {
       const skill = parsed.find(({ directory }) => directory === folder)

@@ -129,4 +129,17 @@ describe('beyond the limit of what links give', () => {
     expect(plan.skills.filter(({ copyOf }) => copyOf !== null)).toEqual([])
     expect([plan.truncated, plan.tree.diagnostics.map(({ code }) => code)]).toEqual([true, ['tree.limit']])
   })
+
+  test('a license counts all the same', () => {
+    const files = Object.fromEntries([...names, ...names.slice(1).map(name => `${name}x`)].map(name => [name, { sizeBytes: 1 }]))
+    const { plan } = planOf({
+      LICENSE: MIT,
+      ...files,
+      'a/all': { link: '../many' },
+      'b/LICENSE': { link: '../own/LICENSE' },
+      'own/LICENSE': 'All rights reserved.',
+    })
+    expect(plan.tree.file('b/LICENSE' as RepoPath)?.mode).toBe('120000')
+    expect(plan.licenseOf('b' as RepoPath).license).toEqual({ kind: 'restricted', name: null, source: 'own/LICENSE' })
+  })
 })
