@@ -7,6 +7,8 @@ import type { RepoPath } from '#core/repo-path.ts'
 export interface LicenseFile {
   mode: TreeEntry['mode']
   oid: string
+  /** `null` when the blob is missing. */
+  sizeBytes: number | null
   /** Where its bytes lie, if a symlink gives it its path. */
   target?: RepoPath
 }

@@ -6,6 +6,8 @@ import type { LicenseSources } from './sources.ts'
 export interface FoundFile {
   path: RepoPath
   oid: string
+  /** `null` when the blob is missing. */
+  sizeBytes: number | null
 }
 
 /**
@@ -15,8 +17,8 @@ export interface FoundFile {
 export function findFile(sources: LicenseSources, start: RepoPath, path: string): FoundFile | null {
   const found = locate(joinPath(start, path), sources)
   if (found === null || 'folder' in found || found.file.mode === '160000') return null
-  const { oid, target = found.path } = found.file
-  return { path: target, oid }
+  const { oid, sizeBytes, target = found.path } = found.file
+  return { path: target, oid, sizeBytes }
 }
 
 /** Resolves a reference relative to a folder, or to the root with a leading `/`; `null` when it leaves the repository. */

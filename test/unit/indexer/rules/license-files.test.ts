@@ -186,7 +186,7 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
   test('a submodule is not there', () => {
     const sources = sourcesOf({ files: { LICENSE: text('MIT'), 'a/LICENSE': text('ISC') } })
     const filesIn: typeof sources.filesIn = folder =>
-      folder === 'a' ? new Map([['LICENSE', { mode: '160000', oid: 'a/LICENSE' }]]) : sources.filesIn(folder)
+      folder === 'a' ? new Map([['LICENSE', { mode: '160000', oid: 'a/LICENSE', sizeBytes: null }]]) : sources.filesIn(folder)
     const resolver = createLicenseResolver({ ...sources, filesIn })
     expect(resolver.resolve(pathOf('a'), null).license).toEqual({ kind: 'open', name: 'MIT', source: 'LICENSE' })
   })
