@@ -19,7 +19,7 @@ import type { Manifest } from '../rules/manifest.ts'
 import { limitDiagnostic, skillCandidates, skillDirectories } from '../rules/plan.ts'
 import { describeSkill, type ParsedSkill } from '../rules/skill.ts'
 import { decodeSkillReading, encodeSkillReading, type NewSkillReading, readSkillText } from '../rules/skill-reading.ts'
-import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
+import { sumDistinctBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
 import { SkillReadings } from '../snapshot/skill-readings.ts'
 import { IndexError } from './index-error.ts'
@@ -44,7 +44,7 @@ export async function readLinkTexts(blobs: BlobReader, entries: readonly TreeEnt
 export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {
   const files = [...tree.folders.values()].flatMap(folder => folder.files.get(MANIFEST_FILE) ?? [])
   const wanted = files.filter(file => file.sizeBytes !== null && file.sizeBytes <= MANIFEST_BYTES)
-  if (sumBytes(wanted) > INDEXED_TEXT_BYTES)
+  if (sumDistinctBytes(wanted) > INDEXED_TEXT_BYTES)
     throw new IndexError('index.manifests_unreadable', `the manifests exceed ${INDEXED_TEXT_BYTES} bytes`)
   const bytes = await readBlobs(blobs, wanted, MANIFEST_BYTES)
   return oid => bytes.get(oid) ?? null
@@ -117,19 +117,22 @@ function readAnew(text: string): { reading: NewSkillReading; json: string | null
 /** Links of all skills that are kept; a link takes some hundred bytes. */
 const KEPT_LINKS = 50_000
 
-/** Selects skills by size: those too large to read, and those beyond the text of one snapshot, are left out. */
+/** Selects skills by size: those too large to read, and those beyond the text of one snapshot, are left out. Equal ones count once. */
 function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unreadable: Diagnostic[]; overBudget: number } {
   const readable: TreeFile[] = []
   const unreadable: Diagnostic[] = []
+  const counted = new Set<string>()
   let leftBytes = INDEXED_TEXT_BYTES
   let overBudget = 0
   for (const file of files) {
     if (file.sizeBytes === null) unreadable.push(unreadableSkill(file, why('missingBlob')))
     else if (file.sizeBytes > READABLE_FILE_BYTES)
       unreadable.push(unreadableSkill(file, why('largerThan', { limit: READABLE_FILE_BYTES })))
+    else if (counted.has(file.oid)) readable.push(file)
     else if (file.sizeBytes > leftBytes) overBudget++
     else {
       leftBytes -= file.sizeBytes
+      counted.add(file.oid)
       readable.push(file)
     }
   }
@@ -195,7 +198,7 @@ async function readBlobs(
   maxBytes: number,
 ): Promise<Map<string, Uint8Array | null>> {
   const read = new Map<string, Uint8Array | null>()
-  for await (const { oid, bytes } of blobs.read(oidsOf(files), maxBytes)) read.set(oid, bytes)
+  for await (const { oid, bytes } of blobs.read([...new Set(oidsOf(files))], maxBytes)) read.set(oid, bytes)
   return read
 }
 

@@ -153,6 +153,11 @@ export function sumBytes(files: readonly Pick<TreeFile, 'sizeBytes'>[]): number 
   return files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0)
 }
 
+/** The bytes of equal files count once. */
+export function sumDistinctBytes(files: readonly Pick<TreeFile, 'oid' | 'sizeBytes'>[]): number {
+  return sumBytes([...new Map(files.map(file => [file.oid, file])).values()])
+}
+
 // Git refuses to create a folder named `.git`, so only a malicious repository has one.
 function isTreeSegment(name: string): boolean {
   return isPathSegment(name) && name.toLowerCase() !== '.git'
