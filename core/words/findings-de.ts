@@ -42,6 +42,7 @@ export const FINDINGS: typeof EN_FINDINGS = {
   'include.too_large:all': 'es sind mehr als {fileLimit} Dateien oder {byteLimit} Byte eingebunden',
   'index.limit_bytes:files': '{n} Dateien ausgelassen: Ein Index hält höchstens {limit} Byte Text',
   'index.limit_bytes:skills': '{n} Skills ausgelassen: Zusammen haben sie mehr als {limit} Byte',
+  'index.limit_bytes:linked': '{n} verlinkte Dateien ausgelassen: Ein Index hält höchstens {limit} Byte Text',
   'index.limit_bytes:licenses': '{n} Lizenztexte ausgelassen: Zusammen haben sie mehr als {limit} Byte',
   'index.limit_documents': '{n} Dokumente ausgelassen: Ein Index führt höchstens {limit} auf',
   'index.limit_time:files':

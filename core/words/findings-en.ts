@@ -42,6 +42,7 @@ export const FINDINGS = {
   'include.too_large:all': 'includes exceed {fileLimit} files or {byteLimit} bytes',
   'index.limit_bytes:files': '{n} files left out: an index holds at most {limit} bytes of text',
   'index.limit_bytes:skills': '{n} skills left out: together they exceed {limit} bytes',
+  'index.limit_bytes:linked': '{n} linked files left out: an index holds at most {limit} bytes of text',
   'index.limit_bytes:licenses': '{n} license texts left out: together they exceed {limit} bytes',
   'index.limit_documents': '{n} documents left out: an index lists at most {limit}',
   'index.limit_time:files':

@@ -1,4 +1,5 @@
 import { encodeText } from '#core/text.ts'
+import { foldCopies } from '#indexer/rules/copies.ts'
 import { createLicenseResolver } from '#indexer/rules/license/index.ts'
 import { type Plan, type PlannedSkill, planContent, skillCandidates, skillDirectories } from '#indexer/rules/plan.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
@@ -46,6 +47,7 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
     isWithheld: path => policy.reasonOf(path) !== null,
   })
   const plan: Plan = planContent(tree, policy, parsed, licenses, visibility)
+  foldCopies(plan, new Set())
   const skill = (path: string): PlannedSkill => {
     const found = plan.skills.find(planned => planned.skill.path === path)
     if (!found) throw new Error(`no skill ${path}`)
