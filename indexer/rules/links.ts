@@ -1,7 +1,7 @@
+import { isLink, locate } from '#core/followed-path.ts'
 import { LINKED_ENTRIES } from '#core/limits.ts'
 import { baseNameOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
-import { isLink, locate } from './locate.ts'
 import { isRegular, isTooLong, type TreeFile, type TreeFolder } from './tree-file.ts'
 
 /** What the symbolic links of a tree lead to. */

@@ -1,5 +1,5 @@
+import { locate } from '#core/followed-path.ts'
 import { joinPath, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
-import { locate } from '../locate.ts'
 import type { LicenseSources } from './sources.ts'
 
 /** A regular file, at its own path; or a symlink that could not be read, which has no text and may lead to any file. */

@@ -1,5 +1,5 @@
-import { LINK_HOPS, TREE_DEPTH_SEGMENTS } from '#core/limits.ts'
-import { joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { LINK_HOPS, TREE_DEPTH_SEGMENTS } from './limits.ts'
+import { joinPath, parentOf, type RepoPath, ROOT } from './repo-path.ts'
 
 /** A file, submodule or symlink of a tree. */
 interface Entry {
