@@ -107,7 +107,7 @@ export async function listContent(mount: ReadyMount): Promise<Pick<Overview, 'sk
   return { skills: skills.map(([, row]) => listingIn(address.path, row)), documents }
 }
 
-function listingIn(mounted: RepoPath, { copyOf: _, ...skill }: SkillRow): SkillListing {
+function listingIn(mounted: RepoPath, skill: SkillRow): SkillListing {
   return { ...skill, warnings: warningsInMount(mounted, skill.warnings) }
 }
 

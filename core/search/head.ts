@@ -12,9 +12,9 @@ import { ByteReader, ByteWriter, NO_BYTES, textOfBytes } from './bytes.ts'
 export interface SearchHead {
   /** The kind of each item, by number; see `ITEM_KIND`. */
   kinds: Uint8Array
-  /** The number of the skill that owns each item: for a skill its own, for a document -1. */
+  /** For each item the number of the skill that owns it: a skill owns itself; for a document it is -1. */
   owners: Int32Array
-  /** 1 for each item in a folder for tests, and each skill in one for examples or documentation. They come after others. */
+  /** 1 for each skill in a folder for tests, examples or documentation, and each document in one for tests: they rank lower. 0 for all other items. */
   asides: Uint8Array
   /** For each skill that is a copy of another one, the number of that one. */
   copies: ReadonlyMap<number, number>

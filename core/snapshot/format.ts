@@ -87,10 +87,7 @@ export const ManifestRow = ManifestMetadata
 export type ManifestRow = z.infer<typeof ManifestRow>
 
 /** `skills`: listed skills. Key: `SKILL.md` path. */
-export const SkillRow = SkillListing.extend({
-  /** `SKILL.md` path of the skill that it is a byte-identical copy of; `indexer/rules/copies.ts` has the definition. */
-  copyOf: z.string().optional(),
-})
+export const SkillRow = SkillListing
 export type SkillRow = z.infer<typeof SkillRow>
 
 /** `documents`: key: path. */

@@ -15,7 +15,7 @@ export const PackageRow = z.union([
     notices: z.array(z.string()).optional(),
     /** Number of its files that manifests exclude. */
     excluded: z.int().min(1).optional(),
-    /** As in `SkillRow`, where that skill can be installed. */
+    /** `SKILL.md` path of the skill that it is a copy of, if that one can be installed; `indexer/rules/copies.ts` has the definition. */
     copyOf: z.string().optional(),
     /** Why clients of the skills extension of MCP refuse it, in words: they do not get it. */
     mcpRefusal: z.string().optional(),

@@ -42,6 +42,7 @@ export const FINDINGS: typeof EN_FINDINGS = {
   'include.too_large:all': 'es sind mehr als {fileLimit} Dateien oder {byteLimit} Byte eingebunden',
   'index.limit_bytes:files': '{n} Dateien ausgelassen: Ein Index hält höchstens {limit} Byte Text',
   'index.limit_bytes:skills': '{n} Skills ausgelassen: Zusammen haben sie mehr als {limit} Byte',
+  'index.limit_bytes:linked': '{n} verlinkte Dateien ausgelassen: Ein Index hält höchstens {limit} Byte Text',
   'index.limit_bytes:licenses': '{n} Lizenztexte ausgelassen: Zusammen haben sie mehr als {limit} Byte',
   'index.limit_documents': '{n} Dokumente ausgelassen: Ein Index führt höchstens {limit} auf',
   'index.limit_time:files':
@@ -168,7 +169,8 @@ export const REASONS: typeof EN_REASONS = {
   isNoText: 'es ist kein UTF-8-Text',
   isInLfs: 'es liegt in Git LFS, nicht im Repository',
   notInIndex: 'es ist nicht im Index',
-  namesUnreadable: 'sein Ordner hat Dateien, deren Namen nicht lesbar oder zu lang sind',
+  filesLeftOut:
+    'in seinem Ordner fehlen Dateien: Ihre Pfade sind nicht lesbar oder zu lang, oder symbolische Links führen zu zu vielen',
   filesTooLarge: 'seine Dateien haben mehr als {limit} Byte',
   noticesTooLarge: 'die zugehörigen Lizenzdateien sind mehr als {limit} oder haben mehr als {byteLimit} Byte',
   nameNotArchived: 'ein Archiv kann den Namen {name} nicht enthalten',

@@ -42,6 +42,7 @@ export const FINDINGS = {
   'include.too_large:all': 'includes exceed {fileLimit} files or {byteLimit} bytes',
   'index.limit_bytes:files': '{n} files left out: an index holds at most {limit} bytes of text',
   'index.limit_bytes:skills': '{n} skills left out: together they exceed {limit} bytes',
+  'index.limit_bytes:linked': '{n} linked files left out: an index holds at most {limit} bytes of text',
   'index.limit_bytes:licenses': '{n} license texts left out: together they exceed {limit} bytes',
   'index.limit_documents': '{n} documents left out: an index lists at most {limit}',
   'index.limit_time:files':
@@ -166,7 +167,7 @@ export const REASONS = {
   isNoText: 'it is not UTF-8 text',
   isInLfs: 'it is kept in Git LFS, not in the repository',
   notInIndex: 'it is not in the index',
-  namesUnreadable: 'its folder has files whose names cannot be read or are too long',
+  filesLeftOut: 'its folder lacks files: their paths cannot be read or are too long, or symbolic links lead to too many',
   filesTooLarge: 'its files have more than {limit} bytes',
   noticesTooLarge: 'the license files that go with it are more than {limit}, or have more than {byteLimit} bytes',
   nameNotArchived: 'an archive cannot hold the name {name}',

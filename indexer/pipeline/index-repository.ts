@@ -22,7 +22,8 @@ type IndexedRepository = Pick<HostRepository, 'name' | 'visibility'>
  * Turns a repository whose tree was read into a snapshot.
  *
  * Blobs are read in rounds, and pure functions over what is known by then select each of them: where symlinks lead; the manifests; the skills
- * and the license texts; the content, a file at a time. The same commit gives the same objects.
+ * and the license texts; the content, a file at a time. The same commit gives the same objects, unless `usedTime` left files out: which ones depends
+ * on the machine.
  *
  * @throws IndexError, ReadError, or an error of the writer
  */

@@ -1,11 +1,11 @@
 import { nextTurn } from '#core/concurrency/turns.ts'
-import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
+import { READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import type { Content, ContextMeasures } from '../rules/content-facts.ts'
-import { isBinaryName } from '../rules/content-kind.ts'
+import { foldCopies } from '../rules/copies.ts'
 import {
   includeCandidates,
   type ManifestChain,
@@ -13,10 +13,11 @@ import {
   manifestIncludeFailures,
   resolveIncludes,
 } from '../rules/includes.ts'
+import { tellLeftOut, withoutFiles } from '../rules/left-out.ts'
 import { readmeRank } from '../rules/license/names.ts'
 import type { Manifest } from '../rules/manifest.ts'
 import { planPackages } from '../rules/packages.ts'
-import { byPath, type Plan, type PlannedFile, type PlannedSkill, withoutFiles } from '../rules/plan.ts'
+import { byPath, type Plan, type PlannedFile, type PlannedSkill } from '../rules/plan.ts'
 import { manifestsAbove } from '../rules/rule-chain.ts'
 import {
   createFolderExpansion,
@@ -28,14 +29,16 @@ import {
   linksOfText,
   type SkillLinks,
 } from '../rules/skill-links.ts'
-import { sumBytes, type TreeFile } from '../rules/tree.ts'
+import type { TreeFile } from '../rules/tree.ts'
 import type { SearchBuilder } from '../search/builder.ts'
+import type { Originals } from '../search/input.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { ContentStore, type FileReading, type WantedFile } from './content-store.ts'
 import { measureContexts } from './context-measures.ts'
 import { PackageArchives } from './package-archives.ts'
 import type { IndexOptions } from './progress.ts'
 import { searchInputOf } from './search-input.ts'
+import { isReadable, selectLinked } from './select-linked.ts'
 import { createTokenCounter } from './tokens.ts'
 import { NO_TIME_USED, TIME_SHARES } from './used-time.ts'
 
@@ -43,7 +46,7 @@ import { NO_TIME_USED, TIME_SHARES } from './used-time.ts'
  * Reads the content of a planned snapshot in two rounds, each in path order and a file at a time: the files of the plan, then the files that
  * only links lead to. The search section is written once all of them are read.
  *
- * @returns `plan`: without the files for which the time did not suffice
+ * @returns `plan`: without the files for which the time did not suffice, with the originals of copies
  */
 export async function readContent(
   blobs: BlobReader,
@@ -61,6 +64,7 @@ export async function readContent(
   const isLeftOut = leavesOut(planned, options)
   const store = new ContentStore(blobs, writer, packages, { isLeftOut, onFile: countFiles(wanted.length, options) })
   const targets = await readPlanned(store, wanted, { plan: whole, planned, search })
+  foldCopies(whole, store.leftOut)
   const plan = withoutFiles(whole, store.leftOut)
   options.onProgress?.({ stage: 'content', done: wanted.length, total: wanted.length })
 
@@ -82,11 +86,12 @@ export async function readContent(
     .sort((left, right) => compareBytes(left.path, right.path))
     .map(file => ({ file, served: included.has(file.path) || mayCopy(plan, file) }))
   const unread = linked.filter(({ file }) => !included.has(file.path))
-  await readLinked(store, unread, sumDistinctBytes(wanted))
+  const { selected, overBudget } = selectLinked(unread, wanted, oid => store.recordOf(oid) !== null)
+  await store.read(selected)
   const tokens = createTokenCounter(options.tokenCounts ?? new Map())
   // All records are added. The search section comes next: a second processor writes it while this one counts tokens.
   const [section, { measures, textFacts }] = await both(
-    search?.finish() ?? Promise.resolve(null),
+    search?.finish(originalsOf(plan)) ?? Promise.resolve(null),
     measureContexts(blobs, plan.skills, { chainOf, includesOf, tokens }, options.signal),
   )
   const packageRows = await packages.rows(blobs, oid => stateOf(oid) === 'text')
@@ -107,7 +112,12 @@ export async function readContent(
     linksOf: skill => kept.get(skill) ?? followLinksOf(skill),
     linked,
   }
-  return { content, plan, section }
+  const lateSkills = whole.skills.length - plan.skills.length
+  return { content, plan: tellLeftOut(plan, { late: store.leftOut.size, lateSkills, overBudget }), section }
+}
+
+function originalsOf({ skills }: Plan): Originals {
+  return new Map(skills.flatMap(({ skill, copyOf }) => (copyOf === null ? [] : [[skill.path, copyOf.skill.path]])))
 }
 
 /** The values of both, once neither goes on: after a failure, too. */
@@ -182,7 +192,9 @@ async function readPlanned(
     if (found?.kind === 'document' && found.served && description) {
       for (const target of documentTargets(file.path, description.facts.links, plan.tree, plan.policy)) targets.add(target)
     }
-    const input = searchInputOf(file, found, skills.get(file.path), description, record)
+    // It is required reading of another skill, too.
+    const isOfLate = found?.owner != null && content.leftOut.has(found.owner.file.path)
+    const input = isOfLate ? null : searchInputOf(file, found, skills.get(file.path), description, record)
     if (input !== null) return search?.add(input)
   })
   return targets
@@ -210,34 +222,9 @@ function linkReader(
   }
 }
 
-/** Keeps linked files that are served and readable, up to the text of one snapshot. */
-async function readLinked(
-  content: ContentStore,
-  linked: readonly { file: TreeFile; served: boolean }[],
-  usedBytes: number,
-): Promise<void> {
-  let leftBytes = INDEXED_TEXT_BYTES - usedBytes
-  const wanted: WantedFile[] = []
-  for (const { file, served } of linked) {
-    if (!served || !isReadable(file) || file.sizeBytes > leftBytes) continue
-    leftBytes -= file.sizeBytes
-    wanted.push({ file, keep: true, packaged: false, described: false, mayCopy: true, followed: false })
-  }
-  await content.read(wanted)
-}
-
 /** Its title is told where its folder is described, also in a skill that may not be copied. */
 function isReadme({ path }: TreeFile): boolean {
   return readmeRank(baseNameOf(path)) !== null
-}
-
-/** The bytes of equal files count once. */
-function sumDistinctBytes(wanted: readonly WantedFile[]): number {
-  return sumBytes([...new Map(wanted.map(({ file }) => [file.oid, file])).values()])
-}
-
-function isReadable(file: TreeFile): file is TreeFile & { sizeBytes: number } {
-  return file.sizeBytes !== null && file.sizeBytes <= READABLE_FILE_BYTES && !isBinaryName(file.path)
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Diagnostic } from '#core/contract/shared.ts'
 import {
   INDEX_PROCESSOR_SECONDS,
   INDEXED_TEXT_BYTES,
+  LINK_HOPS,
   LINKED_ENTRIES,
   MANIFEST_BYTES,
   PATH_BYTES,
@@ -9,7 +10,7 @@ import {
 } from '#core/limits.ts'
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import { MANIFEST_FILE } from '#core/repo-path.ts'
-import { decodeText } from '#core/text.ts'
+import { compareBytes, decodeText } from '#core/text.ts'
 import { say, why } from '#core/words/findings.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { readFileText } from '../rules/file-text.ts'
@@ -18,17 +19,21 @@ import type { Manifest } from '../rules/manifest.ts'
 import { limitDiagnostic, skillCandidates, skillDirectories } from '../rules/plan.ts'
 import { describeSkill, type ParsedSkill } from '../rules/skill.ts'
 import { decodeSkillReading, encodeSkillReading, type NewSkillReading, readSkillText } from '../rules/skill-reading.ts'
-import { sumBytes, type Tree, type TreeFile } from '../rules/tree.ts'
+import { sumDistinctBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
 import { SkillReadings } from '../snapshot/skill-readings.ts'
 import { IndexError } from './index-error.ts'
 import { NO_TIME_USED, TIME_SHARES, type UsedTime } from './used-time.ts'
 
-/** Reads where the symlinks lead. */
+/** Reads where the symlinks lead: the first ones in path order, which are those that are followed. */
 export async function readLinkTexts(blobs: BlobReader, entries: readonly TreeEntry[]): Promise<Map<string, string>> {
-  const links = entries.filter(({ mode, sizeBytes }) => mode === '120000' && sizeBytes !== null && sizeBytes <= PATH_BYTES)
+  const links = entries
+    .filter(({ path, mode }) => path !== null && mode === '120000')
+    .sort((left, right) => compareBytes(left.path ?? '', right.path ?? ''))
+    .slice(0, LINKED_ENTRIES)
+    .filter(({ sizeBytes }) => sizeBytes !== null && sizeBytes <= PATH_BYTES)
   const texts = new Map<string, string>()
-  for await (const { oid, bytes } of blobs.read(new Set(links.slice(0, LINKED_ENTRIES).map(link => link.oid)), PATH_BYTES)) {
+  for await (const { oid, bytes } of blobs.read(new Set(links.map(link => link.oid)), PATH_BYTES)) {
     const text = bytes === null ? null : decodeText(bytes)
     if (text !== null) texts.set(oid, text)
   }
@@ -39,7 +44,7 @@ export async function readLinkTexts(blobs: BlobReader, entries: readonly TreeEnt
 export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid: string) => Uint8Array | null> {
   const files = [...tree.folders.values()].flatMap(folder => folder.files.get(MANIFEST_FILE) ?? [])
   const wanted = files.filter(file => file.sizeBytes !== null && file.sizeBytes <= MANIFEST_BYTES)
-  if (sumBytes(wanted) > INDEXED_TEXT_BYTES)
+  if (sumDistinctBytes(wanted) > INDEXED_TEXT_BYTES)
     throw new IndexError('index.manifests_unreadable', `the manifests exceed ${INDEXED_TEXT_BYTES} bytes`)
   const bytes = await readBlobs(blobs, wanted, MANIFEST_BYTES)
   return oid => bytes.get(oid) ?? null
@@ -112,19 +117,22 @@ function readAnew(text: string): { reading: NewSkillReading; json: string | null
 /** Links of all skills that are kept; a link takes some hundred bytes. */
 const KEPT_LINKS = 50_000
 
-/** Selects skills by size: those too large to read, and those beyond the text of one snapshot, are left out. */
+/** Selects skills by size: those too large to read, and those beyond the text of one snapshot, are left out. Equal ones count once. */
 function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unreadable: Diagnostic[]; overBudget: number } {
   const readable: TreeFile[] = []
   const unreadable: Diagnostic[] = []
+  const counted = new Set<string>()
   let leftBytes = INDEXED_TEXT_BYTES
   let overBudget = 0
   for (const file of files) {
     if (file.sizeBytes === null) unreadable.push(unreadableSkill(file, why('missingBlob')))
     else if (file.sizeBytes > READABLE_FILE_BYTES)
       unreadable.push(unreadableSkill(file, why('largerThan', { limit: READABLE_FILE_BYTES })))
+    else if (counted.has(file.oid)) readable.push(file)
     else if (file.sizeBytes > leftBytes) overBudget++
     else {
       leftBytes -= file.sizeBytes
+      counted.add(file.oid)
       readable.push(file)
     }
   }
@@ -147,8 +155,7 @@ export async function readLicenses(
   const parsed = new Map(skills.map(skill => [skill.directory, skill]))
   const directories = skillDirectories(policy)
   const resolver = createLicenseResolver({
-    filesIn: folder =>
-      (tree.folders.get(folder)?.files ?? NO_FILES) as ReadonlyMap<string, TreeFile & { mode: '100644' | '100755' | '120000' }>,
+    filesIn: folder => tree.folders.get(folder)?.files ?? NO_FILES,
     textOf: oid => texts.get(oid),
     skillIn: folder => (directories.has(folder) ? declaredLicense(parsed.get(folder)) : null),
     manifestIn: folder => manifestLicense(policy.manifests.get(folder)),
@@ -177,8 +184,8 @@ function declaredLicense(skill: ParsedSkill | undefined): { license: ParsedSkill
 }
 
 const NO_FILES: ReadonlyMap<string, TreeFile> = new Map()
-/** A license file can be a symlink to another symlink; each round follows one. */
-const LICENSE_ROUNDS = 8
+/** Each round follows one symlink of those that the tree has not followed. Then come a file, and the license that it names. */
+const LICENSE_ROUNDS = LINK_HOPS + 2
 
 function manifestLicense(manifest: Manifest | undefined): { license: ParsedSkill['frontMatter'][string] | undefined } | null {
   if (!manifest) return null
@@ -191,7 +198,7 @@ async function readBlobs(
   maxBytes: number,
 ): Promise<Map<string, Uint8Array | null>> {
   const read = new Map<string, Uint8Array | null>()
-  for await (const { oid, bytes } of blobs.read(oidsOf(files), maxBytes)) read.set(oid, bytes)
+  for await (const { oid, bytes } of blobs.read([...new Set(oidsOf(files))], maxBytes)) read.set(oid, bytes)
   return read
 }
 

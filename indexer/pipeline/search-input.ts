@@ -23,14 +23,13 @@ export function searchInputOf(
   return planned && description ? fileInput(planned, description, record) : null
 }
 
-function skillInput({ skill, full, copyOf }: PlannedSkill, blob: string): SearchInput | null {
+function skillInput({ skill, full }: PlannedSkill, blob: string): SearchInput | null {
   const { path, name, description, keywords, headings, body, internal } = skill
   if (internal) return null
   return {
     path,
     kind: 'skill',
     owner: path,
-    ...(copyOf === null ? {} : { copyOf: copyOf.skill.path }),
     title: name,
     summary: '',
     text: null,

@@ -70,17 +70,7 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       folders: sortRows([...folders.rows]),
       entries: sortRows(folders.entries),
       manifests,
-      skills: [...listed].map(
-        ([
-          path,
-          {
-            planned: { copyOf },
-          },
-        ]) => {
-          const listing = listings.get(path) as SkillListing
-          return [path, copyOf === null ? listing : { ...listing, copyOf: copyOf.skill.path }]
-        },
-      ),
+      skills: [...listings],
       documents,
       pages: sortRows(pages),
       diagnostics: diagnostics.map((diagnostic, index) => [`${diagnostic.path}\0${String(index).padStart(6, '0')}`, diagnostic]),
@@ -136,10 +126,6 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
   return isBinaryName(file.path) || state === 'not_text' ? { ...known, refusal: 'file.not_text' } : null
 }
 
-function withCopyOf<Row extends object>(row: Row, original: RepoPath | undefined): Row & { copyOf?: string } {
-  return original === undefined ? row : { ...row, copyOf: original }
-}
-
 /** A copy stands for itself where the skill that it is a copy of cannot be installed: its license file may be too large. */
 function withOriginal(
   row: RowOf<'packages'>,
@@ -147,7 +133,7 @@ function withOriginal(
   packages: ReadonlyMap<RepoPath, RowOf<'packages'>>,
 ): RowOf<'packages'> {
   const ofOriginal = original === undefined ? undefined : packages.get(original)
-  return ofOriginal === undefined || 'refusal' in ofOriginal ? row : withCopyOf(row, original)
+  return ofOriginal === undefined || 'refusal' in ofOriginal || 'refusal' in row ? row : { ...row, copyOf: original }
 }
 
 /** A client that installs a skill expects all that an agent needs of it. */

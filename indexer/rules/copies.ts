@@ -1,39 +1,55 @@
 import { createHash, type Hash } from 'node:crypto'
-import { isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
+import { ancestorsOf, baseNameOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
 import { comparePlaces } from '#core/skill-places.ts'
-import { resolveDeclaredPath } from './references.ts'
+import { warnOfDuplicates } from './duplicate-names.ts'
+import { includedPaths } from './includes.ts'
+import { createNotices, type NoticesOf } from './notices.ts'
+import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
 import { manifestsAbove } from './rule-chain.ts'
-import type { ParsedSkill } from './skill.ts'
-import type { Tree, TreeFile } from './tree.ts'
+import type { Tree } from './tree.ts'
 import type { Policy } from './withheld.ts'
-
-/** A skill, and whether it is served in full. */
-interface Copyable {
-  skill: Pick<ParsedSkill, 'path' | 'directory' | 'name' | 'include'>
-  file: TreeFile
-  full: boolean
-}
 
 /** Where the skills are. */
 interface Place {
   tree: Tree
   policy: Policy
+  files: ReadonlyMap<RepoPath, PlannedFile>
+  noticesOf: NoticesOf
 }
 
 /**
- * The skills that are copies of another one, and that one. Copies have one name and deliver and install the same: their folders have the same
- * files, byte for byte, less those that manifests exclude; the same manifests are above them; and their licenses permit both, or none.
+ * Names the originals of copies, and warns of different skills that have one name. It is done once, when it is known which files were left out: whether
+ * skills are copies depends on the repository, which of them stands for the others on what an agent receives of them.
+ *
+ * @param whole with the files that were left out
+ * @param late files of it for which the time of the job did not suffice
  */
-export function findCopies<Skill extends Copyable>(skills: readonly Skill[], place: Place): Map<Skill, Skill> {
-  const copies = new Map<Skill, Skill>()
-  const digestOf = createFolderDigest(place)
-  for (const sameText of groupsBy(skills, ({ file }) => file.oid)) {
-    for (const same of groupsBy(sameText, skill => keyOf(skill, place.policy, digestOf))) {
-      const first = same.reduce((best, other) => (comparePlaces(other.skill.path, best.skill.path) < 0 ? other : best))
-      for (const skill of same) if (skill !== first) copies.set(skill, first)
-    }
+export function foldCopies(whole: Plan, late: ReadonlySet<RepoPath>): void {
+  const skills = whole.skills.filter(({ file }) => !late.has(file.path))
+  const incomplete = new Set([...late].flatMap(ancestorsOf))
+  for (const same of findCopies(skills, whole)) {
+    const complete = same.filter(({ skill }) => !incomplete.has(skill.directory))
+    const original = firstPlace(complete.length > 0 ? complete : same)
+    for (const planned of same) if (planned !== original) planned.copyOf = original
   }
-  return copies
+  warnOfDuplicates(skills)
+}
+
+/** The skill in the place where its author edits it. */
+function firstPlace(skills: readonly PlannedSkill[]): PlannedSkill {
+  return skills.reduce((best, other) => (comparePlaces(other.skill.path, best.skill.path) < 0 ? other : best))
+}
+
+/**
+ * Sets of listed skills that are copies of each other: they have one name, and deliver and install the same. Their folders have the same files, byte for
+ * byte, less those that manifests exclude; the same manifests are above them; they include the same; and they have one license, with the same notices.
+ */
+function findCopies(skills: readonly PlannedSkill[], { tree, policy, files }: Plan): PlannedSkill[][] {
+  const listed = skills.filter(({ skill }) => !skill.internal)
+  const planned = byPath(files)
+  const place: Place = { tree, policy, files: planned, noticesOf: createNotices(tree, planned) }
+  const digestOf = createFolderDigest(place)
+  return groupsBy(listed, ({ file }) => file.oid).flatMap(sameText => groupsBy(sameText, skill => keyOf(skill, place, digestOf)))
 }
 
 /** Groups of two or more; what has no key is in none. */
@@ -42,21 +58,27 @@ function groupsBy<Skill>(skills: readonly Skill[], keyOf: (skill: Skill) => stri
 }
 
 function keyOf(
-  { skill: { directory, name, include }, full }: Copyable,
-  { manifests }: Policy,
+  planned: PlannedSkill,
+  { policy, noticesOf }: Place,
   digestOf: (folder: RepoPath) => string | null,
 ): string | null {
+  const { skill, full, license } = planned
+  const { directory, name } = skill
   const digest = digestOf(directory)
-  const above = manifestsAbove(manifests, directory).filter(({ folder }) => !isInside(directory, folder))
+  if (digest === null) return null
+  const chain = manifestsAbove(policy.manifests, directory)
+  // One of its own folder counts by its bytes, also where it is excluded and has no part in the digest.
+  const manifests = chain.map(({ path, oid, folder }) => (isInside(directory, folder) ? { oid } : path))
   // The same words lead elsewhere from another folder.
-  const outside = (include ?? [])
-    .map(declared => resolveDeclaredPath(declared, directory))
-    .filter(path => path !== null && !isInside(directory, path))
-  return digest === null ? null : JSON.stringify([digest, name, full, above.map(({ path }) => path), outside])
+  const includes = includedPaths(chain, skill).map(target =>
+    typeof target === 'string' && isInside(directory, target) ? { below: target.slice(directory.length) } : target,
+  )
+  const notices = full ? noticesOf(planned).map(({ path, oid }) => [baseNameOf(path), oid]) : []
+  return JSON.stringify([digest, name, full, manifests, includes, license.license.kind, license.license.name, notices])
 }
 
 /** Digests what lies in a folder and below it, each folder once; `null` where that is not wholly known. */
-function createFolderDigest({ tree, policy }: Place): (folder: RepoPath) => string | null {
+function createFolderDigest({ tree, policy, files }: Place): (folder: RepoPath) => string | null {
   const known = new Map<RepoPath, string | null>()
 
   function digestOf(path: RepoPath): string | null {
@@ -72,7 +94,7 @@ function createFolderDigest({ tree, policy }: Place): (folder: RepoPath) => stri
     const folder = tree.folders.get(path)
     if (folder === undefined || policy.withheld.get(path) === 'closed' || tree.isPartial(path)) return false
     for (const [name, { mode, oid, path: file }] of folder.files)
-      if (!policy.withheld.has(file)) hash.update(`${mode} ${oid} ${name}\0`)
+      if (!policy.withheld.has(file)) hash.update(`${mode} ${oid} ${files.get(file)?.served ?? 'unplanned'} ${name}\0`)
     return folder.folders.every(name => {
       const below = joinPath(path, name)
       if (policy.withheld.get(below) === 'excluded') return true

@@ -136,8 +136,13 @@ interface WantedPaths {
   cutBy: RepoPath | null
 }
 
+/** The paths that manifests and a skill include, and messages for those that are none. */
+export function includedPaths(chain: readonly Manifest[], skill: Including): (RepoPath | { notPath: string })[] {
+  return wantedPaths(chain, skill).wanted.map(({ target }) => target)
+}
+
 /** The first `INCLUDE_FILES` paths that manifests and a skill include, each once, without those that are in its context as rules or body. */
-function wantedPaths(chain: readonly Manifest[], skill: ParsedSkill | null): WantedPaths {
+function wantedPaths(chain: readonly Manifest[], skill: Including | null): WantedPaths {
   const declaring: Declaring[] = [
     ...chain.map(manifest => ({ include: manifest.include, folder: manifest.folder, by: manifest.path })),
     ...(skill === null ? [] : [{ include: skill.include, folder: skill.directory, by: skill.path }]),
@@ -171,6 +176,9 @@ function targetOf(declared: string, folder: RepoPath): Target {
   if (path === null) return { notPath: say('include.missing:outside', { shown }) }
   return path === '' ? { notPath: say('include.missing:root', { shown }) } : path
 }
+
+/** The part of a skill that decides what it includes. */
+type Including = Pick<ParsedSkill, 'path' | 'directory' | 'include'>
 
 interface Declaring {
   include: readonly string[] | null

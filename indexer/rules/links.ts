@@ -1,16 +1,22 @@
-import { LINK_HOPS, LINKED_ENTRIES, TREE_DEPTH_SEGMENTS } from '#core/limits.ts'
-import { baseNameOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { isLink, locate } from '#core/followed-path.ts'
+import { LINKED_ENTRIES } from '#core/limits.ts'
+import { baseNameOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
-import { isRegular, type TreeFile, type TreeFolder } from './tree-file.ts'
+import { isRegular, isTooLong, type TreeFile, type TreeFolder } from './tree-file.ts'
 
 /** What the symbolic links of a tree lead to. */
 export interface FollowedLinks {
-  /** The regular files, each with a path that a link gives it: that of the link, or one below it where the link leads to a folder. */
+  /**
+   * The files, each with a path that a link gives it: that of the link, or one below it where the link leads to a folder. In such a folder also its
+   * submodules, and its links that give nothing.
+   */
   files: { path: RepoPath; target: TreeFile }[]
   /** The folders below links, each with the folder whose files it has. */
   folders: Map<RepoPath, RepoPath>
-  /** Whether a limit left files out. */
-  cut: boolean
+  /** Paths that are left out, with all below them, because they exceed the limits of a path. */
+  tooLong: RepoPath[]
+  /** Paths of links, and of folders below them, that are left out because of `LINKED_ENTRIES`. */
+  cut: RepoPath[]
 }
 
 type Folders = ReadonlyMap<RepoPath, TreeFolder>
@@ -18,52 +24,57 @@ type TextOf = (oid: string) => string | null
 
 /**
  * Follows every symbolic link as a file system does, through other links too, and never out of the tree. A link that leads nowhere, or to a folder that
- * would then hold itself, gives nothing.
+ * would then hold itself, gives nothing. Folders are given with all of their files or not at all: one of them may be a manifest.
  *
  * @param textOf where a link leads, as its blob says it; `null` when the blob cannot be read
  */
 export function followLinks(folders: Folders, textOf: TextOf): FollowedLinks {
-  const found: FollowedLinks = { files: [], folders: new Map(), cut: false }
+  const found: FollowedLinks = { files: [], folders: new Map(), tooLong: [], cut: [] }
   const endOf = createLocator(folders, textOf)
   let left = LINKED_ENTRIES
 
   /** @param above the folders in which the links lie that were followed to get here */
   function follow(path: RepoPath, link: TreeFile, above: readonly RepoPath[]): void {
-    if (!isWithinLimit()) return
-    const end = endOf(link)
-    if (end === null) return
-    if (typeof end !== 'string') {
-      give(path, end)
-      return
-    }
-    // A manifest that is a folder could be read as none: it stays a link, which closes its folder.
-    if (baseNameOf(link.path) === MANIFEST_FILE) return
     const around = [...above, parentOf(link.path)]
-    if (!around.some(folder => isInside(end, folder))) expand(path, end, around)
+    const end = endOf(link)
+    const isFolder = typeof end === 'string'
+    // A manifest that is a folder could be read as none: it stays a link, which closes its folder.
+    const isStopped = isFolder && (baseNameOf(link.path) === MANIFEST_FILE || around.some(folder => isInside(end, folder)))
+    if (end === null || isStopped || (isFolder && !expand(path, end, around))) give(path, link)
+    else if (!isFolder) give(path, end)
   }
 
-  function expand(path: RepoPath, folder: RepoPath, around: readonly RepoPath[]): void {
-    if (!isWithinLimit()) return
-    found.folders.set(path, folder)
+  /** The length of a path bounds how deep folders and links are nested. @returns whether the folder is given */
+  function expand(path: RepoPath, folder: RepoPath, around: readonly RepoPath[]): boolean {
     const { files, folders: names } = folders.get(folder) as TreeFolder
+    if (!isWithinLimit(path, files.size + names.length)) return false
+    found.folders.set(path, folder)
     for (const [name, file] of files) {
-      if (isLink(file)) follow(joinPath(path, name), file, around)
-      else if (isRegular(file) && isWithinLimit()) give(joinPath(path, name), file)
+      const below = joinPath(path, name)
+      if (isTooLong(below)) found.tooLong.push(below)
+      else if (isLink(file)) follow(below, file, around)
+      else give(below, file)
     }
-    for (const name of names) expand(joinPath(path, name), joinPath(folder, name), around)
+    for (const name of names) {
+      const below = joinPath(path, name)
+      if (isTooLong(below)) found.tooLong.push(below)
+      else expand(below, joinPath(folder, name), around)
+    }
+    return true
   }
 
   function give(path: RepoPath, target: TreeFile): void {
-    if (target.sizeBytes !== null) found.files.push({ path, target })
+    if (path !== target.path) found.files.push({ path, target })
   }
 
-  function isWithinLimit(): boolean {
-    if (left > 0) left--
-    else found.cut = true
-    return !found.cut
+  function isWithinLimit(path: RepoPath, entries: number): boolean {
+    const isWithin = entries <= left
+    if (isWithin) left -= entries
+    else found.cut.push(path)
+    return isWithin
   }
 
-  for (const link of linksOf(folders)) follow(link.path, link, [])
+  for (const link of linksOf(folders)) if (isWithinLimit(link.path, 1)) follow(link.path, link, [])
   return found
 }
 
@@ -73,49 +84,16 @@ function linksOf(folders: Folders): TreeFile[] {
   return links.sort((left, right) => compareBytes(left.path, right.path))
 }
 
-function isLink({ mode }: TreeFile): boolean {
-  return mode === '120000'
-}
-
 /** Finds the regular file, or the path of the folder, that a link leads to. Memoized. */
 function createLocator(folders: Folders, textOf: TextOf): (link: TreeFile) => TreeFile | RepoPath | null {
+  const entries = { filesIn: (folder: RepoPath) => folders.get(folder)?.files, textOf }
   const known = new Map<RepoPath, TreeFile | RepoPath | null>()
   return link => {
     const end = known.get(link.path)
     if (end !== undefined) return end
-    const located = locate(link, folders, textOf)
-    known.set(link.path, located)
-    return located
+    const located = locate(link.path, entries)
+    const found = located === null ? null : 'folder' in located ? located.folder : isRegular(located.file) ? located.file : null
+    known.set(link.path, found)
+    return found
   }
-}
-
-function locate(link: TreeFile, folders: Folders, textOf: TextOf): TreeFile | RepoPath | null {
-  let folder: RepoPath = ROOT
-  let ahead: string[] = link.path.split('/')
-  for (let hops = 0; ; ) {
-    const name = ahead.shift()
-    if (name === undefined) return folder
-    if (name === '' || name === '.') continue
-    if (name === '..') {
-      if (folder === ROOT) return null
-      folder = parentOf(folder)
-      continue
-    }
-    const file = folders.get(folder)?.files.get(name)
-    if (file === undefined) {
-      folder = joinPath(folder, name)
-      if (!folders.has(folder)) return null
-    } else if (isLink(file)) {
-      const segments = segmentsOf(textOf(file.oid))
-      if (segments === null || ++hops > LINK_HOPS) return null
-      ahead = [...segments, ...ahead]
-    } else return ahead.length === 0 && isRegular(file) ? file : null
-  }
-}
-
-/** `null`: it leads out of the repository, or is longer than any path of a tree needs. */
-function segmentsOf(text: string | null): string[] | null {
-  if (text === null || text === '' || text.startsWith('/')) return null
-  const segments = text.split('/')
-  return segments.length <= 2 * TREE_DEPTH_SEGMENTS ? segments : null
 }

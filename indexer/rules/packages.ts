@@ -1,14 +1,14 @@
 import { NOT_INSTALLABLE } from '#core/advice.ts'
 import type { Warning } from '#core/contract/shared.ts'
 import { PACKAGE_BYTES, PACKAGE_FILES, PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
-import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { baseNameOf, joinPath, type RepoPath } from '#core/repo-path.ts'
 import { packageName } from '#core/skill-package.ts'
 import type { RowOf } from '#core/snapshot/format.ts'
 import { splitTarName } from '#core/tar-archive.ts'
 import { compareBytes } from '#core/text.ts'
 import { say, why } from '#core/words/findings.ts'
 import { isBinaryName } from './content-kind.ts'
-import { isLicenseFileName } from './license/index.ts'
+import { createNotices, type NoticesOf } from './notices.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
 import { shortLine } from './short-line.ts'
 import { isRegular, type TreeFile } from './tree.ts'
@@ -34,12 +34,13 @@ export interface PackagePlans {
 export function planPackages(plan: Plan): PackagePlans {
   const planned = byPath(plan.files)
   const countBelow = createFileCount(plan)
+  const noticesOf = createNotices(plan.tree, planned)
   const plans: PackagePlan[] = []
   const refusals = new Map<PlannedSkill, string>()
   let leftBytes = PACKAGED_BINARY_BYTES
   for (const skill of plan.skills) {
     if (!skill.full || skill.skill.internal) continue
-    const found = planPackage(skill, plan, planned, countBelow)
+    const found = planPackage(skill, plan, { planned, countBelow, noticesOf })
     const binaryBytes = typeof found === 'string' ? 0 : sizeOf(found.files.filter(file => isBinaryName(file.path)))
     if (typeof found === 'string') refusals.set(skill, found)
     else if (binaryBytes > leftBytes) refusals.set(skill, why('binariesTooLarge', { limit: PACKAGED_BINARY_BYTES }))
@@ -72,15 +73,21 @@ const TOLD_OF_MCP: ReadonlySet<string> = new Set([
   'compatibility.too_long',
 ])
 
+/** What is known of all files. */
+interface Lookups {
+  planned: ReadonlyMap<RepoPath, PlannedFile>
+  countBelow: (folder: RepoPath) => number
+  noticesOf: NoticesOf
+}
+
 function planPackage(
   planned: PlannedSkill,
   plan: Plan,
-  files: ReadonlyMap<RepoPath, PlannedFile>,
-  countBelow: (folder: RepoPath) => number,
+  { planned: files, countBelow, noticesOf }: Lookups,
 ): PackagePlan | string {
   const { directory, packageFrontMatter } = planned.skill
   if ('refusal' in packageFrontMatter) return packageFrontMatter.refusal
-  if (plan.tree.isPartial(directory)) return why('namesUnreadable')
+  if (plan.tree.isPartial(directory)) return why('filesLeftOut')
   const found = filesBelow(directory, plan, countBelow)
   if (typeof found === 'string') return found
   for (const file of found.files) {
@@ -89,7 +96,7 @@ function planPackage(
   }
   if (sizeOf(found.files) > PACKAGE_BYTES) return why('filesTooLarge', { limit: PACKAGE_BYTES })
   const taken = new Set(found.files.map(file => packageName(directory, file.path)))
-  const notices = noticesOf(planned, plan, files).filter(file => !taken.has(baseNameOf(file.path)))
+  const notices = noticesOf(planned).filter(file => !taken.has(baseNameOf(file.path)))
   if (taken.size + notices.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
   if (notices.length > NOTICES || sizeOf(notices) > NOTICE_BYTES)
     return why('noticesTooLarge', { limit: NOTICES, byteLimit: NOTICE_BYTES })
@@ -139,20 +146,6 @@ function filesBelow(directory: RepoPath, { tree, policy }: Plan, countBelow: (fo
   }
   found.files.sort(byPathOrder)
   return found
-}
-
-/** The license files and notices of the folder above the skill that declares its license. */
-function noticesOf({ skill, license }: PlannedSkill, { tree }: Plan, files: ReadonlyMap<RepoPath, PlannedFile>): TreeFile[] {
-  const source = license.license.source as RepoPath | null
-  if (source === null || isInside(skill.directory, source)) return []
-  const folder = parentOf(source)
-  const names = [...(tree.folders.get(folder)?.files.values() ?? [])]
-  return names.filter(({ path, sizeBytes }) => {
-    const known = files.get(path)
-    const isNotice =
-      isLicenseFileName(baseNameOf(path), folder === ROOT) || /^NOTICE(?:\.(?:md|txt|rst))?$/.test(baseNameOf(path))
-    return isNotice && known?.served === true && sizeBytes !== null && sizeBytes <= READABLE_FILE_BYTES && !isBinaryName(path)
-  })
 }
 
 /** Counts the files below a folder, each folder once. */

@@ -1,12 +1,10 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
-import { DOCUMENTS, INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
+import { DOCUMENTS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
 import { baseNameOf, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { withinBudget } from './budget.ts'
 import { isSkillPlace, pathKind } from './content-kind.ts'
-import { findCopies } from './copies.ts'
-import { warnOfDuplicates } from './duplicate-names.ts'
 import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
 import type { Manifest } from './manifest.ts'
 import { connectNested } from './nested-skills.ts'
@@ -38,7 +36,7 @@ export interface PlannedSkill {
   /** In byte order of their paths. */
   supporting: TreeFile[]
   warnings: Warning[]
-  /** The listed skill that it is a copy of. Copies of one skill have the same one, and that one has none. */
+  /** The listed skill that it is a copy of. Copies of one skill have the same one, and that one has none. `foldCopies` sets it. */
   copyOf: PlannedSkill | null
 }
 
@@ -100,8 +98,6 @@ export function planContent(
   })
   const owners = ownersOf(policy, new Map(skills.map(planned => [planned.skill.directory, planned])))
   connectNested(skills, policy)
-  for (const [copy, original] of findCopies(skills, { tree, policy })) copy.copyOf = original
-  warnOfDuplicates(skills)
 
   const classified = classifyFiles(policy, owners, isAlias)
   const { files, dropped } = limitDocuments(classified.files)
@@ -135,25 +131,6 @@ export function planContent(
   }
 }
 
-/** The plan without files for which the time of the job did not suffice, and without the skills whose `SKILL.md` is one of them. */
-export function withoutFiles(plan: Plan, leftOut: ReadonlySet<RepoPath>): Plan {
-  if (leftOut.size === 0) return plan
-  const isKept = ({ path }: TreeFile) => !leftOut.has(path)
-  const skills = plan.skills.filter(({ file }) => isKept(file))
-  for (const planned of skills) {
-    planned.nested = planned.nested.filter(({ file }) => isKept(file))
-    planned.supporting = planned.supporting.filter(isKept)
-  }
-  const values = { n: leftOut.size, skills: plan.skills.length - skills.length, limit: INDEX_PROCESSOR_SECONDS }
-  return {
-    ...plan,
-    skills,
-    files: plan.files.filter(({ file }) => isKept(file)),
-    truncated: true,
-    diagnostics: [...plan.diagnostics, limitDiagnostic('index.limit_time', say('index.limit_time:files', values))],
-  }
-}
-
 interface ClassifiedFile {
   file: TreeFile
   kind: PlannedFile['kind']
@@ -176,8 +153,8 @@ function classifyFiles(
     if (isMisspelled(file)) diagnostics.push(misspelled(file))
     if (kind === null) continue
     if (file.sizeBytes !== null) files.push({ file, kind, owner })
-    // `readSkills` reports missing skills.
-    else if (baseNameOf(file.path) !== SKILL_FILE) diagnostics.push(unreadableBlob(file))
+    // `readSkills` reports missing skills, and the path where a missing blob lies is told once.
+    else if (baseNameOf(file.path) !== SKILL_FILE && file.target === undefined) diagnostics.push(unreadableBlob(file))
   }
   return { files, diagnostics }
 }

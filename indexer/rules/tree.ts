@@ -2,10 +2,10 @@ import type { Diagnostic } from '#core/contract/shared.ts'
 import { LINKED_ENTRIES, PATH_BYTES, TREE_DEPTH_SEGMENTS } from '#core/limits.ts'
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import { baseNameOf, isPathSegment, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
-import { compareBytes, utf8Length } from '#core/text.ts'
+import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import { type FollowedLinks, followLinks } from './links.ts'
-import type { TreeFile, TreeFolder } from './tree-file.ts'
+import { isTooLong, type TreeFile, type TreeFolder } from './tree-file.ts'
 
 export { isRegular, type TreeFile, type TreeFolder } from './tree-file.ts'
 
@@ -48,32 +48,28 @@ export function buildTree(entries: Iterable<TreeEntry>, linkTexts: ReadonlyMap<s
     folders.add({ path, mode: entry.mode, oid: entry.oid, sizeBytes: entry.sizeBytes })
     if (entry.mode === '160000') diagnostics.push(submodule(path))
   }
-  const links = followLinks(folders.byPath, oid => linkTexts.get(oid) ?? null)
-  for (const { path } of links.files.filter(({ path }) => isTooLong(path))) {
-    cut++
-    partial.add(path.split('/'))
-  }
-  for (const [path, target] of links.folders) if (partial.has(target)) partial.add(`${path}/`.split('/'))
-  folders.addLinked({ ...links, files: links.files.filter(({ path }) => !isTooLong(path)) })
+  // Sorted first, so that a limit leaves out the same files wherever the tree was read.
   const byPath = folders.sorted()
+  const links = followLinks(byPath, oid => linkTexts.get(oid) ?? null)
+  for (const [path, target] of links.folders) if (partial.has(target)) partial.add(`${path}/`.split('/'))
+  for (const path of [...links.tooLong, ...links.cut]) partial.add(path.split('/'))
+  cut += links.tooLong.length
+  folders.addLinked(links)
+  const isLinkCut = links.cut.length > 0
   return {
     folders: byPath,
     file: path => byPath.get(parentOf(path))?.files.get(baseNameOf(path)) ?? null,
-    cut: cut > 0 || links.cut,
+    cut: cut > 0 || isLinkCut,
     isPartial: partial.has,
-    diagnostics: [...diagnostics, ...leftOut(invalid, cut), ...(links.cut ? [tooManyLinked()] : [])],
+    diagnostics: [...diagnostics, ...leftOut(invalid, cut), ...(isLinkCut ? [tooManyLinked()] : [])],
   }
 }
 
-function isTooLong(path: RepoPath): boolean {
-  return path.split('/').length > TREE_DEPTH_SEGMENTS || utf8Length(path) > PATH_BYTES
-}
-
 interface Folders {
-  readonly byPath: ReadonlyMap<RepoPath, TreeFolder>
   add(file: TreeFile): void
-  /** Puts what symlinks lead to in their place. */
+  /** Puts what symlinks lead to in their place, in order. */
   addLinked(links: Pick<FollowedLinks, 'files' | 'folders'>): void
+  /** By path, each with its files and folders in order. */
   sorted(): Map<RepoPath, TreeFolder>
 }
 
@@ -91,12 +87,12 @@ function createFolders(): Folders {
   }
 
   return {
-    byPath: folders,
     add(file) {
       const { files } = folderAt(parentOf(file.path))
       if (!files.has(baseNameOf(file.path))) files.set(baseNameOf(file.path), file)
     },
     addLinked(links) {
+      if (links.files.length === 0) return
       for (const { path, target } of links.files)
         folderAt(parentOf(path)).files.set(baseNameOf(path), { ...target, path, target: target.path })
       for (const [path, target] of links.folders) {
@@ -106,14 +102,19 @@ function createFolders(): Folders {
         // The link itself.
         folderAt(parentOf(path)).files.delete(baseNameOf(path))
       }
+      sortAll(folders)
     },
     sorted() {
-      for (const folder of folders.values()) {
-        folder.folders.sort(compareBytes)
-        folder.files = new Map([...folder.files].sort(([left], [right]) => compareBytes(left, right)))
-      }
+      sortAll(folders)
       return folders
     },
+  }
+}
+
+function sortAll(folders: ReadonlyMap<RepoPath, TreeFolder>): void {
+  for (const folder of folders.values()) {
+    folder.folders.sort(compareBytes)
+    folder.files = new Map([...folder.files].sort(([left], [right]) => compareBytes(left, right)))
   }
 }
 
@@ -150,6 +151,11 @@ function submodule(path: RepoPath): Diagnostic {
 /** The total size of files; a missing blob counts as 0. */
 export function sumBytes(files: readonly Pick<TreeFile, 'sizeBytes'>[]): number {
   return files.reduce((sum, file) => sum + (file.sizeBytes ?? 0), 0)
+}
+
+/** The bytes of equal files count once. */
+export function sumDistinctBytes(files: readonly Pick<TreeFile, 'oid' | 'sizeBytes'>[]): number {
+  return sumBytes([...new Map(files.map(file => [file.oid, file])).values()])
 }
 
 // Git refuses to create a folder named `.git`, so only a malicious repository has one.

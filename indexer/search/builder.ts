@@ -1,7 +1,7 @@
 import { createTurns } from '#core/concurrency/turns.ts'
 import type { SearchSection } from '#core/snapshot/format.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { type SearchInput, withText } from './input.ts'
+import { type Originals, type SearchInput, withText } from './input.ts'
 import { ItemList } from './item-list.ts'
 import { visitItemTerms } from './item-terms.ts'
 import { mergeTerms } from './merge.ts'
@@ -26,9 +26,10 @@ export interface SearchBuilder {
   /**
    * Writes the section and resolves with its location; `null` when there are no items. Call it once.
    *
+   * @param originals default: no skill is a copy
    * @throws RangeError when a supporting file came without its skill
    */
-  finish(): Promise<SearchSection | null>
+  finish(originals?: Originals): Promise<SearchSection | null>
   /** Removes the scratch file, after `finish` or instead of it. */
   close(): Promise<void>
 }
@@ -70,8 +71,8 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
       const whole = withText(item)
       return whole instanceof Promise ? whole.then(analyse) : analyse(whole)
     },
-    async finish() {
-      const { fingerprints, ...numbered } = items.finish()
+    async finish(originals = new Map()) {
+      const { fingerprints, ...numbered } = items.finish(originals)
       if (numbered.kinds.length === 0) return null
       const changed = mergeTerms([...spilled.read(), run.take()])
       const numbers = unchanged?.numbers ?? NO_NUMBERS

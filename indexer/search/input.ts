@@ -6,8 +6,6 @@ export interface SearchInput {
   kind: 'skill' | 'supporting' | 'document'
   /** Path of the `SKILL.md` that a supporting file belongs to; for a skill its own path, for a document `null`. */
   owner: string | null
-  /** For a skill that is a copy: the `SKILL.md` of the skill that all of its copies name. */
-  copyOf?: string
   title: string
   summary: string
   /** The record of its text, if results may quote passages. */
@@ -16,6 +14,9 @@ export interface SearchInput {
   /** Reads headings and body, which `fields` leaves out then, from the blob: an item that did not change needs neither. */
   readText?: () => ItemText | Promise<ItemText>
 }
+
+/** For each skill that is a copy, by path, the path of the one that it is a copy of. */
+export type Originals = ReadonlyMap<string, string>
 
 export type ItemText = Pick<SearchFields, 'headings' | 'body'>
 

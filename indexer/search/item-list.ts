@@ -3,7 +3,7 @@ import { ITEM_KIND, type ItemKind, type SearchHead } from '#core/search/head.ts'
 import { isShownPlace, isTestPlace } from '#core/skill-places.ts'
 import { compareBytes } from '#core/text.ts'
 import { isMarkdown } from '../rules/content-kind.ts'
-import type { SearchInput } from './input.ts'
+import type { Originals, SearchInput } from './input.ts'
 
 /** The items of a section in order: their numbers, and what its head holds of each. */
 export class ItemList {
@@ -12,7 +12,8 @@ export class ItemList {
   readonly #titleLengths = new ByteWriter()
   readonly #fingerprints = new ByteWriter()
   readonly #owners = new OwnerList()
-  readonly #copies = new CopyList()
+  /** The numbers of the skills, by path. */
+  readonly #skills = new Map<string, number>()
   #lastPath: string | null = null
 
   /** The number of the next item. @throws RangeError when its path does not come after that of the item before */
@@ -25,7 +26,7 @@ export class ItemList {
   }
 
   add(item: SearchInput, fingerprint: Uint8Array, titleLength: number): void {
-    if (item.kind === 'skill') this.#copies.add(this.#kinds.length, item)
+    if (item.kind === 'skill') this.#skills.set(item.path, this.#kinds.length)
     this.#owners.add(item)
     this.#kinds.byte(kindOf(item))
     this.#asides.byte(isAside(item) ? 1 : 0)
@@ -34,15 +35,26 @@ export class ItemList {
   }
 
   /** @throws RangeError when the skill of a supporting file is not an item */
-  finish(): Pick<SearchHead, 'kinds' | 'titleLengths' | 'owners' | 'asides' | 'copies'> & { fingerprints: Uint8Array } {
+  finish(
+    originals: Originals,
+  ): Pick<SearchHead, 'kinds' | 'titleLengths' | 'owners' | 'asides' | 'copies'> & { fingerprints: Uint8Array } {
     return {
       kinds: this.#kinds.finish(),
       asides: this.#asides.finish(),
-      copies: this.#copies.finish(),
+      copies: this.#copiesOf(originals),
       titleLengths: this.#titleLengths.finish(),
       fingerprints: this.#fingerprints.finish(),
       owners: this.#owners.finish(),
     }
+  }
+
+  /** Of copies and originals that are items. */
+  #copiesOf(originals: Originals): ReadonlyMap<number, number> {
+    const copies = [...this.#skills].flatMap(([path, item]): [number, number][] => {
+      const original = this.#skills.get(originals.get(path) ?? path)
+      return original === undefined || original === item ? [] : [[item, original]]
+    })
+    return new Map(copies)
   }
 }
 
@@ -91,27 +103,4 @@ function kindOf({ kind, path }: SearchInput): ItemKind {
 
 function isAside({ kind, path }: SearchInput): boolean {
   return kind === 'skill' ? isShownPlace(path) : kind === 'document' && isTestPlace(path)
-}
-
-/** Which skills are copies of which. */
-class CopyList {
-  /** By the path that the copies name: their numbers, and that of the skill there. */
-  readonly #sets = new Map<string, { items: number[]; original: number | null }>()
-
-  add(item: number, { path, copyOf = path }: SearchInput): void {
-    const set = this.#sets.get(copyOf) ?? { items: [], original: null }
-    this.#sets.set(copyOf, set)
-    set.items.push(item)
-    if (copyOf === path) set.original = item
-  }
-
-  /** Where no item is the skill that copies name, they are copies of the first of them. */
-  finish(): ReadonlyMap<number, number> {
-    const copies = new Map<number, number>()
-    for (const { items, original } of this.#sets.values()) {
-      const first = original ?? (items[0] as number)
-      for (const item of items) if (item !== first) copies.set(item, first)
-    }
-    return copies
-  }
 }

@@ -32,7 +32,7 @@ async function answer(message: Exclude<ToSearchThread, { type: 'stored' }>): Pro
   followMainThread()
   builder ??= createSearchBuilder(place)
   if (message.type === 'finish') {
-    const section = await builder.finish()
+    const section = await builder.finish(message.originals)
     await builder.close()
     builder = null
     send({ type: 'finished', section })

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { KeptThread } from '../snapshot/kept-thread.ts'
 import type { SearchBuilder } from './builder.ts'
-import { type SearchInput, withText } from './input.ts'
+import { type Originals, type SearchInput, withText } from './input.ts'
 import type { SectionPlace } from './page-stream.ts'
 import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
 
@@ -87,9 +87,9 @@ class ThreadBuilder implements SearchBuilder {
     return this.#waitingUnits > WAITING_UNITS ? this.#until(() => this.#waitingUnits <= WAITING_UNITS) : undefined
   }
 
-  async finish() {
+  async finish(originals: Originals = new Map()) {
     this.#flush()
-    this.#send({ type: 'finish' })
+    this.#send({ type: 'finish', originals })
     await this.#until(() => this.#finished !== null)
     return this.#finished?.section ?? null
   }

@@ -1,11 +1,11 @@
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
-import type { SearchInput } from './input.ts'
+import type { Originals, SearchInput } from './input.ts'
 
 /** Messages between the thread that indexes and the one that builds its search section. */
 
 export type ToSearchThread =
   | { type: 'add'; items: readonly SearchInput[]; units: number }
-  | { type: 'finish' }
+  | { type: 'finish'; originals: Originals }
   /** The answer to `store`. */
   | { type: 'stored'; locations: Location[] }
 

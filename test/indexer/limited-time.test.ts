@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { INDEX_PROCESSOR_SECONDS } from '#core/limits.ts'
 import { TIME_SHARES } from '#indexer/pipeline/used-time.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
@@ -28,19 +28,20 @@ const [PARSED, BEGUN] = [2, 5]
 
 const LIMIT = `indexing takes at most ${INDEX_PROCESSOR_SECONDS} seconds of processor time`
 
-/** @param shareAt the share of the time that is used when it is asked for the n-th time */
-async function indexFor(shareAt: (asked: number) => number) {
+/** @param shareAt the share of the time that is used when it is asked for the n-th time: the interval that asks, too, never comes */
+async function indexFor(shareAt: (asked: number) => number, files: Record<string, string> = FILES) {
   const repository = await newRepository()
   let asked = 0
   const startUsedTime = () => () => shareAt(asked++)
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { header, rows, section } = await index(
     repository,
-    await repository.commit(FILES),
+    await repository.commit(files),
     repositories.root,
     {},
     { startUsedTime },
-  )
-  return { header, rows, section, messages: header.root.diagnostics.map(({ message }) => message) }
+  ).finally(() => vi.useRealTimers())
+  return { header, rows, section, messages: header.root.diagnostics.map(({ message }) => message), asked }
 }
 
 describe('a job that runs out of processor time', () => {
@@ -77,12 +78,67 @@ describe('a job that runs out of processor time', () => {
     expect(messages).toEqual([`4 files left out, 1 of them skills: ${LIMIT}`])
   })
 
+  test('keeps a file of a skill that is left out where another one includes it, and lists it nowhere', async () => {
+    const included = { 'c/SKILL.md': skill('c', 'Do it.\n', 'include: [A.md, ../b/shared.md]\n'), 'c/A.md': '# First\n' }
+    const { rows, section } = await indexFor(asked => (asked < PARSED ? 0 : 0.8), { ...FILES, ...included })
+    expect([...rows('skills').keys()]).toEqual(['c/SKILL.md'])
+    expect(rows('contexts').get('c/SKILL.md')?.full).toMatchObject({
+      includes: [{ path: 'c/A.md' }, { path: 'b/shared.md' }],
+      incomplete: false,
+    })
+    expect([...(section?.items ?? [])].map(({ path }) => path)).toEqual(['c/A.md', 'c/SKILL.md'])
+    expect(rows('files').get('b/shared.md')).toHaveProperty('record')
+    expect([...rows('pages').values()].map(({ path }) => path)).toEqual(['c/A.md'])
+  })
+
   test('leaves out skills that were not parsed in time, and serves nothing whose license they may declare', async () => {
     const { header, rows, messages } = await indexFor(asked => (asked === 0 || asked > PARSED ? 0 : 0.3))
     expect(header.truncated).toBe(true)
     expect([...rows('skills').keys()]).toEqual(['b/SKILL.md'])
     expect(rows('files').get('c/SKILL.md')).toMatchObject({ refusal: 'file.not_served' })
     expect(messages).toContain(`1 skills left out: ${LIMIT}`)
+  })
+
+  test('says so, too, where only a file is left out that links alone lead to', async () => {
+    const files = {
+      ...FILES,
+      'c/SKILL.md': skill('c', 'Run [it](../tools/run.ts) and [that](../tools/that.ts).\n'),
+      'tools/that.ts': 'x\n',
+    }
+    const whole = await indexFor(() => 0, { ...files, 'tools/run.ts': 'y\n' })
+    expect([whole.header.truncated, whole.rows('files').has('tools/run.ts')]).toEqual([false, true])
+    const { header, rows, messages } = await indexFor(asked => (asked < whole.asked - 1 ? 0 : 0.6), {
+      ...files,
+      'tools/run.ts': 'y\n',
+    })
+    expect([header.truncated, messages]).toEqual([true, [`1 files left out, 0 of them skills: ${LIMIT}`]])
+    expect([rows('files').has('tools/run.ts'), rows('files').has('tools/that.ts')]).toEqual([true, false])
+    expect(rows('contexts').get('c/SKILL.md')?.warnings).toMatchObject([{ code: 'reference.unreadable' }])
+  })
+
+  const COPIES = Object.fromEntries([
+    ['LICENSE', MIT],
+    ...['.claude/skills/x', 'skills/x'].flatMap(folder => [
+      [`${folder}/SKILL.md`, skill('x')],
+      [`${folder}/more.md`, '# More\n'],
+    ]),
+  ])
+
+  test.each([
+    ['all is there', 0, 0, ['skills/x', 'skills/x']],
+    ['a file of the usual original is left out', 1, 0.6, ['.claude/skills/x', '.claude/skills/x']],
+    ['the usual original is left out', 2, 0.8, ['.claude/skills/x']],
+  ])('folds copies into one that is whole: %s', async (_what, late, share, originals) => {
+    const { asked } = await indexFor(() => 0, COPIES)
+    const { rows, section } = await indexFor(at => (at < asked - late ? 0 : share), COPIES)
+    const items = section?.items ?? []
+    const skills = items.flatMap(({ path }, item) => (path.endsWith('/SKILL.md') ? [section?.head.copies.get(item) ?? item] : []))
+    expect(skills.map(item => items[item]?.path)).toEqual(originals.map(folder => `${folder}/SKILL.md`))
+    const [original] = originals
+    expect(rows('packages').get(`${original}/SKILL.md`)).toMatchObject({ archive: {} })
+    expect(rows('packages').get(`${original}/SKILL.md`)).not.toHaveProperty('copyOf')
+    const codes = [...rows('skills').values()].flatMap(({ warnings }) => warnings.map(({ code }) => code))
+    expect(codes).not.toContain('name.duplicate')
   })
 
   test('fails once all of it is used', async () => {

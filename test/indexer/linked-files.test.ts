@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { say } from '#core/words/findings.ts'
+import { LICENSE_TEXT_BYTES } from '#indexer/rules/license/index.ts'
 import { indexFiles, skill, useRepositories } from './snapshot-scene.ts'
 
 useRepositories()
@@ -63,4 +65,11 @@ test('what is kept in Git LFS is told as such: a skill, a reference, an include,
   expect(rows('skills').get('d/SKILL.md')).toMatchObject({ describedOnly: true, license: { kind: 'unknown' } })
   const ofSkill = header.root.diagnostics.filter(({ path }) => path === 'b/SKILL.md')
   expect(ofSkill).toMatchObject([{ code: 'skill.unreadable', message: expect.stringContaining('Git LFS') }])
+})
+
+test('a license file that is too long to be read is told as such', async () => {
+  const { rows } = await indexFiles({ 'a/SKILL.md': skill('a'), 'a/LICENSE': 'word '.repeat(LICENSE_TEXT_BYTES / 4) })
+  expect(rows('contexts').get('a/SKILL.md')?.warnings).toMatchObject([
+    { code: 'license.unrecognized', message: say('license.unrecognized:long', { limit: LICENSE_TEXT_BYTES }) },
+  ])
 })

@@ -205,7 +205,7 @@ describe('a skill cannot be installed', () => {
       /an archive cannot hold the name n+/,
       { 'a/SKILL.md': skill('a'), [`a/${long}`]: 'x' },
     ],
-    ['with a name that no path can hold', /names cannot be read/, { 'a/SKILL.md': skill('a'), 'a/x\\y.md': 'x' }],
+    ['with a name that no path can hold', /paths cannot be read/, { 'a/SKILL.md': skill('a'), 'a/x\\y.md': 'x' }],
     [
       'with a link out of the repository',
       /a symbolic link in its folder/,

@@ -75,7 +75,7 @@ function failingAtClose(place: SectionPlace, signal: AbortSignal): SearchBuilder
   const builder = createSearchBuilder(place, { previous: null, signal })
   return {
     add: item => builder.add(item),
-    finish: () => builder.finish(),
+    finish: originals => builder.finish(originals),
     async close() {
       await builder.close()
       throw new Error('no search')

@@ -1,5 +1,6 @@
 import { encodeText } from '#core/text.ts'
-import { createLicenseResolver, type LicenseFile } from '#indexer/rules/license/index.ts'
+import { foldCopies } from '#indexer/rules/copies.ts'
+import { createLicenseResolver } from '#indexer/rules/license/index.ts'
 import { type Plan, type PlannedSkill, planContent, skillCandidates, skillDirectories } from '#indexer/rules/plan.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
@@ -18,6 +19,7 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
   )
   // As in git, files of the same text have the same one.
   const oidOf = (path: string) => texts.get(path) ?? `blob of ${path}`
+  const links = Object.values(files).flatMap(content => (typeof content === 'object' && 'link' in content ? [content.link] : []))
   const tree = buildTree(
     Object.entries(files).map(([path, content]) => ({
       path,
@@ -26,11 +28,12 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
       sizeBytes:
         typeof content === 'object' && 'sizeBytes' in content ? content.sizeBytes : Buffer.byteLength(texts.get(path) ?? ''),
     })),
+    new Map(links.map(link => [link, link])),
   )
   const policy = applyManifests(tree, encodeText, 'repository')
   const parsed = skillCandidates(policy).files.map(file => parseSkill(file.path, texts.get(file.path) ?? '', 'repository'))
   const licenses = createLicenseResolver({
-    filesIn: folder => (tree.folders.get(folder)?.files ?? new Map()) as ReadonlyMap<string, LicenseFile>,
+    filesIn: folder => tree.folders.get(folder)?.files ?? new Map(),
     textOf: oid => oid,
     skillIn(folder) {
       const skill = parsed.find(({ directory }) => directory === folder)
@@ -44,6 +47,7 @@ export function planOf(files: Readonly<Record<string, PlannedContent>>, visibili
     isWithheld: path => policy.reasonOf(path) !== null,
   })
   const plan: Plan = planContent(tree, policy, parsed, licenses, visibility)
+  foldCopies(plan, new Set())
   const skill = (path: string): PlannedSkill => {
     const found = plan.skills.find(planned => planned.skill.path === path)
     if (!found) throw new Error(`no skill ${path}`)

@@ -7,7 +7,7 @@ import { combineDeclarations, type Declaration } from './declaration.ts'
 import { idsOfExpression } from './kind.ts'
 import { readLicenseWords } from './license-words.ts'
 import { readLicenseFileName } from './names.ts'
-import { expressionOf, type Reading, readLicenseText, recognizeBlob } from './reading.ts'
+import { expressionOf, type Reading, readLicenseText, recognizeFile } from './reading.ts'
 import type { LicenseIssue } from './sources.ts'
 import { type FoundFile, findFile, pathFrom, upwards } from './tree-files.ts'
 
@@ -96,7 +96,7 @@ function withTerms(
 
 /** Whether a text is a copy of the declared license that lacks words, and adds none that restrict: then the declared license counts. */
 function isShortened(reading: Reading, file: FoundFile, { name }: Declaration): boolean {
-  const text = recognizeBlob(reading, file.oid)
+  const text = recognizeFile(reading, file)
   return text.kind === 'unknown' && text.why.kind === 'removed' && idsOfExpression(name ?? '').includes(text.why.like)
 }
 

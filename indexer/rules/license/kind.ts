@@ -62,7 +62,7 @@ function isOpenId(id: string, { allow = [], deny = [] }: LicenseSettings): boole
 
 /** Whether a license is meant for texts, data or fonts, not for software. */
 export function isContentLicense(id: string): boolean {
-  return /^(?:CC|GFDL|ODbL|ODC|PDDL|OFL|CDLA)-?/.test(id)
+  return /^(?:CC0?|GFDL|ODbL|ODC|PDDL|OFL|CDLA)-/.test(id)
 }
 
 const approvedIds = once(() => new Set(licenseNames().flatMap(({ id, osi }) => (osi ? [id] : []))))

@@ -3,6 +3,7 @@ import type { Declaration } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
 import { messageOf } from './messages.ts'
 import type { PluginLicenses } from './metadata.ts'
+import { LICENSE_TEXT_BYTES } from './names.ts'
 import { type RecognizedText, recognizeLicenseText } from './recognize.ts'
 import type { ReuseFile } from './reuse-file.ts'
 import type { LicenseIssue, LicenseSources } from './sources.ts'
@@ -25,7 +26,7 @@ export function expressionOf({ settings }: Reading, expression: string): Pick<De
 }
 
 export function readLicenseText(reading: Reading, file: FoundFile): Declaration {
-  const text = recognizeBlob(reading, file.oid)
+  const text = recognizeFile(reading, file)
   const base = { origin: 'file', source: file.path } as const
   switch (text.kind) {
     case 'known':
@@ -39,11 +40,13 @@ export function readLicenseText(reading: Reading, file: FoundFile): Declaration 
   }
 }
 
-export function recognizeBlob({ sources, recognized }: Reading, oid: string): RecognizedText {
+export function recognizeFile({ sources, recognized }: Reading, { oid, sizeBytes }: FoundFile): RecognizedText {
   const known = recognized.get(oid)
   if (known !== undefined) return known
   const text = sources.textOf(oid)
-  if (text === null || text === undefined) return { kind: 'unknown', why: { kind: 'unreadable' } }
+  if (text === null || text === undefined) {
+    return { kind: 'unknown', why: { kind: (sizeBytes ?? 0) > LICENSE_TEXT_BYTES ? 'long' : 'unreadable' } }
+  }
   const result: RecognizedText = isLfsPointer(text) ? { kind: 'unknown', why: { kind: 'lfs' } } : recognizeLicenseText(text)
   recognized.set(oid, result)
   return result

@@ -18,7 +18,7 @@ import { upwards } from './tree-files.ts'
 export interface LicenseResolver {
   /**
    * The blobs that resolving these folders needs and for which `textOf` returns `undefined`. Read them and call again until the list is
-   * empty; symlinks make it at most eight rounds. For an unreadable blob `textOf` returns `null`.
+   * empty; a round follows one symlink. For an unreadable blob `textOf` returns `null`.
    */
   missing(folders: Iterable<RepoPath>): string[]
 

@@ -1,18 +1,21 @@
 import type { License } from '#core/contract/shared.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
+import type { TreeEntry } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 
-/** A blob of the tree. `120000` is a symlink, whose text is its target. */
+/** An entry of the tree. The text of a symlink is where it leads. */
 export interface LicenseFile {
-  mode: '100644' | '100755' | '120000'
+  mode: TreeEntry['mode']
   oid: string
+  /** `null` when the blob is missing. */
+  sizeBytes: number | null
   /** Where its bytes lie, if a symlink gives it its path. */
   target?: RepoPath
 }
 
-/** The declarations of a repository, by folder. Submodules have none. */
+/** The declarations of a repository, by folder. */
 export interface LicenseSources {
-  /** The files and symlinks directly in a folder, by base name; empty when the folder does not exist. */
+  /** The files, symlinks and submodules directly in a folder, by base name; empty when the folder does not exist. */
   filesIn(folder: RepoPath): ReadonlyMap<string, LicenseFile>
 
   /** The text of a blob; `null` when it is missing, too large or not text; `undefined` before it is read. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import { INDEXED_TEXT_BYTES, MANIFEST_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { encodeText } from '#core/text.ts'
-import { readLicenses, readSkills } from '#indexer/pipeline/read-policy.ts'
+import { readLicenses, readManifests, readSkills } from '#indexer/pipeline/read-policy.ts'
 import { planContent } from '#indexer/rules/plan.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
@@ -32,4 +32,24 @@ test('the files of a skill that is not read for want of budget are not served', 
   expect([parsed.length, truncated]).toEqual([count, true])
   expect(plan.files.filter(({ served }) => !served).map(({ file }) => file.path)).toEqual([`${last}/x.md`])
   expect(plan.licenseOf(last).license).toEqual({ kind: 'unknown', name: null, source: `${last}/SKILL.md` })
+})
+
+test('equal manifests and skills count once towards the text of an index, as symlinks give them to many paths', async () => {
+  const count = 2 * Math.ceil(INDEXED_TEXT_BYTES / MANIFEST_BYTES)
+  const at = (name: string, oid: string, sizeBytes: number) =>
+    Array.from({ length: count }, (_, n) => ({ path: `${oid}${n}/${name}`, mode: '100644' as const, oid, sizeBytes }))
+  const tree = buildTree([...at('SKILLSET.md', 'm', MANIFEST_BYTES), ...at('SKILL.md', 's', READABLE_FILE_BYTES)])
+  const read: string[] = []
+  const blobs = {
+    async *read(oids: Iterable<string>) {
+      for (const oid of oids) {
+        read.push(oid)
+        yield { oid, bytes: encodeText(oid === 'm' ? '---\n---\n' : skillText('s')) }
+      }
+    },
+  }
+  const bytesOf = await readManifests(blobs, tree)
+  expect([bytesOf('m')?.length, read]).toEqual([8, ['m']])
+  const { parsed, truncated } = await readSkills(blobs, applyManifests(tree, bytesOf, 'repository'), 'repository')
+  expect([parsed.length, truncated]).toEqual([count, false])
 })

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
+import { APACHE } from './license-texts.ts'
+
+const reuse = (path: string, license: string) =>
+  `version = 1\n[[annotations]]\npath = "${path}"\nprecedence = "override"\nSPDX-License-Identifier = "${license}"\n`
 
 /** The folders of copies, and that of the skill that each is a copy of. */
 function copiesIn(files: Record<string, PlannedContent>): Record<string, string> {
@@ -14,6 +18,12 @@ function twice(changed: Record<string, PlannedContent> = {}, text = skillText('x
   const at = (folder: string, held: Record<string, PlannedContent>) =>
     Object.fromEntries(Object.entries(held).map(([name, content]) => [`${folder}/${name}`, content]))
   return { ...at('skills/x', files), ...at('.claude/skills/x', { ...files, ...changed }) }
+}
+
+/** The same skill in two folders, with further files in both. */
+function both(more: Record<string, PlannedContent>): Record<string, PlannedContent> {
+  const below = (folder: string) => Object.entries(more).map(([name, content]) => [`${folder}/${name}`, content])
+  return { ...twice(), ...Object.fromEntries([...below('skills/x'), ...below('.claude/skills/x')]) }
 }
 
 describe('a skill is a copy of another one', () => {
@@ -33,6 +43,22 @@ describe('a skill is a copy of another one', () => {
     expect(copiesIn({ 'SKILLSET.md': exclude, ...differs })).toEqual({ '.claude/skills/x': 'skills/x' })
   })
 
+  test('where its license is the same text in another place', () => {
+    expect(copiesIn({ ...twice(), '.claude/LICENSE': MIT })).toEqual({ '.claude/skills/x': 'skills/x' })
+  })
+
+  test('where a file that it includes lies in its own folder, or the same one outside', () => {
+    expect(copiesIn(twice({}, skillText('x', 'B.\n', 'include: [a.md, /shared.md]\n')))).toEqual({
+      '.claude/skills/x': 'skills/x',
+    })
+  })
+
+  test('of one that is listed: a second path, which a link gives, is none', () => {
+    const skill = { 'b/x/SKILL.md': skillText('x'), a: { link: 'b' } }
+    expect(copiesIn(skill)).toEqual({})
+    expect(copiesIn({ ...skill, 'c/c/x/SKILL.md': skillText('x') })).toEqual({ 'c/c/x': 'b/x' })
+  })
+
   test('and all copies name the same one', () => {
     const copies = ['.agents/skills/x', '.claude/skills/x', 'plugins/office/skills/x', 'skills/x', 'tests/x']
     const files = Object.fromEntries(copies.map(folder => [`${folder}/SKILL.md`, skillText('x')]))
@@ -48,6 +74,26 @@ describe('a skill is no copy', () => {
     ['where a file is missing', twice({ 'c.md': 'C' })],
     ['where rules of another folder apply to it', { ...twice(), '.claude/SKILLSET.md': '---\n---\nObey.\n' }],
     ['where its license permits no copy', { ...twice(), '.claude/LICENSE': 'All rights reserved.\n' }],
+    ['where a manifest of its own includes another file', both({ 'SKILLSET.md': '---\ninclude: [../shared.md]\n---\n' })],
+    ['where a manifest above includes a file of one', { ...twice(), 'SKILLSET.md': '---\ninclude: [skills/x/a.md]\n---\n' }],
+    [
+      'where a manifest of its own has other rules and is excluded',
+      {
+        ...twice({ 'SKILLSET.md': '---\n---\nObey.\n' }),
+        'skills/x/SKILLSET.md': '---\n---\nRelax.\n',
+        'SKILLSET.md': '---\nexclude: [x/SKILLSET.md]\n---\n',
+      },
+    ],
+    ['where its license is another one', { ...twice(), '.claude/LICENSE': APACHE }],
+    ['where its license comes with another notice', { ...twice(), '.claude/LICENSE': MIT, '.claude/NOTICE': 'Thanks.\n' }],
+    [
+      'where a file of it may not be copied',
+      {
+        ...twice(),
+        'REUSE.toml': reuse('.claude/skills/x/deep/*.md', 'LicenseRef-Own'),
+        'LICENSES/LicenseRef-Own.txt': 'All rights reserved.\n',
+      },
+    ],
     ['where an include leads to another file', twice({}, skillText('x', 'B.\n', 'include: [../shared.md]\n'))],
   ])('%s', (_name, files) => {
     expect(copiesIn(files)).toEqual({})

@@ -156,7 +156,7 @@ describe('what is missing has its code', () => {
   test.each<[string, string, Record<string, PlannedContent>]>([
     ['include.missing', 'gone.md', {}],
     ['include.missing', 'folder', { 'x/a/folder/a.md': 'x' }],
-    ['include.missing', 'link.md', { 'x/a/link.md': { link: 'SKILL.md' } }],
+    ['include.missing', 'link.md', { 'x/a/link.md': { link: 'none.md' } }],
     ['include.missing', 'blob.md', { 'x/a/blob.md': { sizeBytes: null } }],
     ['include.missing', '/hushed/a.md', { 'hushed/SKILLSET.md': '---\nbroken', 'hushed/a.md': 'x' }],
     ['include.excluded', '/hushed.md', { 'SKILLSET.md': '---\nexclude: [hushed.md]\n---\n', 'hushed.md': 'x' }],

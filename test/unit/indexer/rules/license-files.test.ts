@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { LINK_HOPS } from '#core/limits.ts'
 import { createLicenseResolver } from '#indexer/rules/license/index.ts'
 import { textOf as text } from './license-texts.ts'
 import { codesOf, licenseOf, MODIFIED, pathOf, resolve, sourcesOf, type Tree } from './license-tree.ts'
@@ -185,13 +186,34 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
     expect(licenseOf({ files }, 'a')).toEqual(['open', 'MIT', 'LICENSE'])
   })
 
-  test('a chain of more than five links is not there', () => {
+  test('a link leads from where it lies, also below another link', () => {
+    const files = {
+      'a/all': { link: '../legal/all' },
+      'a/MIT.txt': text('ISC'),
+      'legal/MIT.txt': text('MIT'),
+      'legal/all/LICENSE': { link: '../MIT.txt' },
+    }
+    const skills = { 'a/s': 'see ../all/LICENSE' }
+    expect(licenseOf({ files, skills }, 'a/s')).toEqual(['open', 'MIT', 'legal/MIT.txt'])
+  })
+
+  test('a submodule is not there', () => {
+    const sources = sourcesOf({ files: { LICENSE: text('MIT'), 'a/LICENSE': text('ISC') } })
+    const filesIn: typeof sources.filesIn = folder =>
+      folder === 'a' ? new Map([['LICENSE', { mode: '160000', oid: 'a/LICENSE', sizeBytes: null }]]) : sources.filesIn(folder)
+    const resolver = createLicenseResolver({ ...sources, filesIn })
+    expect(resolver.resolve(pathOf('a'), null).license).toEqual({ kind: 'open', name: 'MIT', source: 'LICENSE' })
+  })
+
+  test(`a chain of more than ${LINK_HOPS} links is not there`, () => {
     const chain = (length: number) => ({
       'l0.txt': text('MIT'),
       ...Object.fromEntries(Array.from({ length }, (_, index) => [`l${index + 1}.txt`, { link: `l${index}.txt` }])),
     })
-    expect(licenseOf({ files: { ...chain(4), 'a/LICENSE': { link: '../l4.txt' } } }, 'a')[0]).toBe('open')
-    expect(licenseOf({ files: { ...chain(5), 'a/LICENSE': { link: '../l5.txt' } } }, 'a')[0]).toBe('none')
+    expect(licenseOf({ files: { ...chain(LINK_HOPS - 1), 'a/LICENSE': { link: `../l${LINK_HOPS - 1}.txt` } } }, 'a')[0]).toBe(
+      'open',
+    )
+    expect(licenseOf({ files: { ...chain(LINK_HOPS), 'a/LICENSE': { link: `../l${LINK_HOPS}.txt` } } }, 'a')[0]).toBe('none')
   })
 
   test('the operator decides on ids of texts as well', () => {

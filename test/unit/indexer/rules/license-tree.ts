@@ -39,7 +39,11 @@ export function sourcesOf(
     const entries = folders.get(folder) ?? new Map<string, LicenseFile>()
     folders.set(
       folder,
-      entries.set(baseNameOf(pathOf(path)), { mode: typeof content === 'string' ? '100644' : '120000', oid: path }),
+      entries.set(baseNameOf(pathOf(path)), {
+        mode: typeof content === 'string' ? '100644' : '120000',
+        oid: path,
+        sizeBytes: Buffer.byteLength(typeof content === 'string' ? content : content.link),
+      }),
     )
   }
   const declaredIn = (declared: Record<string, FrontMatterValue | null>, folder: string) =>

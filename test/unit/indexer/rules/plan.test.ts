@@ -34,13 +34,13 @@ describe('what every file is', () => {
       ],
     ],
     [
-      'inside of a skill: everything, but links',
+      'inside of a skill: everything, but links that lead nowhere',
       {
         'a/SKILL.md': skillText('a'),
         'a/.hidden/x.ts': '',
         'a/README.md': '',
         'a/pic.png': '',
-        'a/link.md': { link: 'SKILL.md' },
+        'a/link.md': { link: 'none.md' },
       },
       [
         'a/.hidden/x.ts: supporting of a/SKILL.md',
