@@ -8,13 +8,16 @@ import { type ApiAnswer, Paused, type Refused, readGitFailure, troubleOf, UNAVAI
 import type { GitHubApi } from './api.ts'
 import { ApiClient, type ApiClientOptions, type AskOptions, type Place, type Question } from './api-client.ts'
 import type { RepositoryTokens, TokenSubject } from './app-tokens.ts'
+import type { Warn } from './daily-warnings.ts'
 import type { GitRemotes } from './git-remotes.ts'
+import { ADDRESS_REFUSED } from './token-refusals.ts'
 
 export interface PrivateAccessOptions
   extends Pick<ApiClientOptions, 'apiUrl' | 'version' | 'clock' | 'closing' | 'answerMs' | 'retryWithinMs'> {
   /** Origin of the host's pages, without a trailing slash. */
   url: string
   tokens: RepositoryTokens
+  warn: Warn
 }
 
 /** GitHub's API and git, asked about one private repository at a time, with a token for it alone: never with the operator's, and never without one. */
@@ -28,7 +31,7 @@ const CLIENTS = 1_000
 const MISSING = { status: 'missing', message: 'no credential reads it' } as const
 
 export function createPrivateAccess(options: PrivateAccessOptions): PrivateAccess {
-  const { url, tokens, apiUrl, version, clock, closing, answerMs, retryWithinMs } = options
+  const { url, tokens, warn, apiUrl, version, clock, closing, answerMs, retryWithinMs } = options
   /** By the digest of the token. */
   const clients = new LRUCache<string, ApiClient>(entriesAtMost(CLIENTS))
 
@@ -48,9 +51,9 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
   ): Promise<Answer | ApiAnswer> {
     if (of === undefined) return UNAVAILABLE
     const answer = await askOnce(of)
-    if (!isRefusedToken(answer)) return unrefused(answer)
+    if (!isRefusedToken(answer)) return unrefused(answer, warn)
     tokens.forget([of.id])
-    return unrefused(await askOnce(of))
+    return unrefused(await askOnce(of), warn)
 
     async function askOnce(repository: TokenSubject): Promise<Answer | ApiAnswer | Refused> {
       const token = await tokens.token(repository)
@@ -82,8 +85,11 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
           } catch (error) {
             const failure = readGitFailure(error, false)
             if (failure.status !== 'refused') throw error
-            if (failure.of !== 'token') throw notFound(error)
-            if (isAgain) throw notFound(error)
+            if (failure.of === 'address') {
+              warn(...ADDRESS_REFUSED)
+              throw error
+            }
+            if (failure.of !== 'token' || isAgain) throw notFound(error)
             tokens.forget([of.id])
           }
         }
@@ -119,7 +125,9 @@ function isRefusedToken(answer: { status: string }): boolean {
   return answer.status === 'refused' && (answer as Refused).of === 'token'
 }
 
-function unrefused<Answer extends { status: string }>(answer: Answer | ApiAnswer | Refused): Answer | ApiAnswer {
+function unrefused<Answer extends { status: string }>(answer: Answer | ApiAnswer | Refused, warn: Warn): Answer | ApiAnswer {
   if (answer.status !== 'refused') return answer as Answer
-  return (answer as Refused).of === 'version' ? UNAVAILABLE : MISSING
+  const { of } = answer as Refused
+  if (of === 'address') warn(...ADDRESS_REFUSED)
+  return of === 'version' || of === 'address' ? UNAVAILABLE : MISSING
 }

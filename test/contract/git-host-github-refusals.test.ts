@@ -113,6 +113,14 @@ describe('an organisation that refuses', () => {
     expect(new Set(credentials())).toEqual(new Set(['personal']))
   })
 
+  test('addresses, at a private repository that the token sees: it stays missing, and the log names no account', async () => {
+    const { repository, organization } = await createIn({ members: new Map([[reader(), 'admin']]), refusesAddress: true })
+    await scene.shownAs(repository, { visibility: 'private' })
+    const at = await openWith(github.personalToken(reader()))
+    expect(await at.repository(organization.login, 'tools')).toEqual(MISSING)
+    expect(warnings.join()).not.toContain(organization.login)
+  })
+
   test('everybody is unavailable rather than missing', async () => {
     const { repository } = await createIn({})
     const refusal = { status: 403, body: '{"message":"Something new that nobody has heard of"}' }

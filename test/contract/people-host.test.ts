@@ -202,6 +202,28 @@ describe('what a person sees', () => {
     secret.blocked = null
   })
 
+  test('an IP allow list that lacks this server hides nothing and signs out no person; the operator is told once a day', async () => {
+    const access = accessOf(ada)
+    expect(await people.repository(access, 'acme', 'closed')).toMatchObject({ status: 'ok' })
+    acme.refusesAddress = true
+    for (let minute = 0; minute < 3; minute++) {
+      github.clock.advance(61)
+      expect(await people.repository(access, 'acme', 'closed')).toEqual({ status: 'unavailable', retryAfterSeconds: null })
+      expect(await people.repositoryById(access, `gh-${secret.id}`)).toMatchObject({ status: 'unavailable' })
+    }
+    expect(await people.installations(access)).toEqual({ status: 'ok', value: { items: [], truncated: true } })
+    expect(await people.person(access)).toMatchObject({ status: 'ok' })
+    expect(await people.repository(accessOf(bob), 'acme', 'closed')).toEqual({ status: 'missing' })
+    expect(warnings).toEqual([expect.stringContaining('the IP allow list of an organization')])
+    expect(warnings.join()).not.toMatch(/acme|closed/)
+    github.clock.advance(24 * 3_600)
+    const nextDay = accessOf(ada)
+    await people.repository(nextDay, 'acme', 'closed')
+    expect(warnings).toHaveLength(2)
+    acme.refusesAddress = false
+    expect(await people.repository(nextDay, 'acme', 'closed')).toMatchObject({ status: 'ok' })
+  })
+
   test('a renamed repository is found by its former name, once, under the present one', async () => {
     github.world.rename(secret, { name: 'sealed' })
     expect(await people.repository(accessOf(ada), 'acme', 'closed')).toMatchObject({
