@@ -56,7 +56,7 @@ export function createAppTokens(options: AppTokensOptions): RepositoryTokens {
     answerMs,
     retryWithinMs,
     token: null,
-    onHeaders: () => {},
+    warn,
     connect: async octokit => {
       // Loaded by the first private repository: most deployments read none. It signs the JWT of the App, and corrects it where clocks differ.
       const [{ Octokit }, { createAppAuth }] = await Promise.all([import('@octokit/core'), import('@octokit/auth-app')])

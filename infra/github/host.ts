@@ -155,7 +155,7 @@ class GitHubHost implements GitHost {
     const access = { ...common, apiUrl: options.apiUrl, version: apiVersion(isEnterprise), warn }
     const { app = null } = options
     const onShownPublic = (repository: HostRepository) => this.#repositories.noteOpened(repository)
-    this.people = app && createPeople({ ...access, app, isEnterprise, onHeaders: () => {}, onShownPublic })
+    this.people = app && createPeople({ ...access, app, isEnterprise, onShownPublic })
     this.tokens = options.tokens ?? (app && createAppTokens({ ...access, app }))
     this.#private = this.tokens && createPrivateRepositories({ ...access, tokens: this.tokens })
     this.#api = api

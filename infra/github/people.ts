@@ -32,7 +32,6 @@ export interface PeopleOptions extends Pick<ApiClientOptions, 'version' | 'clock
   isEnterprise: boolean
   patienceMs: number
   warn: Warn
-  onHeaders: ApiClientOptions['onHeaders']
   /** Told of a repository that a person sees as public, which other questions may still call missing. */
   onShownPublic(repository: HostRepository): void
 }
@@ -215,9 +214,9 @@ class AppPeople implements GitHubPeople {
     const key = credentialKey(access)
     const found = this.#clients.get(key)
     if (found) return found
-    const { apiUrl, version, clock, closing, onHeaders, answerMs, retryWithinMs } = this.#options
+    const { apiUrl, version, clock, closing, warn, answerMs, retryWithinMs } = this.#options
     const token = access.accessToken
-    const made = new ApiClient({ apiUrl, version, clock, closing, onHeaders, answerMs, retryWithinMs, token })
+    const made = new ApiClient({ apiUrl, version, clock, closing, warn, answerMs, retryWithinMs, token })
     this.#clients.set(key, made)
     return made
   }

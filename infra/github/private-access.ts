@@ -39,7 +39,7 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
     const key = createHash('sha256').update(token).digest('base64')
     const known = clients.get(key)
     if (known) return known
-    const made = new ApiClient({ apiUrl, version, clock, closing, answerMs, retryWithinMs, token, onHeaders: () => {} })
+    const made = new ApiClient({ apiUrl, version, clock, closing, warn, answerMs, retryWithinMs, token })
     clients.set(key, made)
     return made
   }

@@ -243,20 +243,27 @@ describe('a version of the API that', () => {
     expect(warnings).toEqual([expect.stringContaining(message)])
   })
 
-  test('GitHub is about to retire is told once a day', async () => {
-    const { repository, commit } = await createIn({})
-    const headers = { deprecation: 'Tue, 10 Mar 2028 00:00:00 GMT', sunset: 'Wed, 10 Mar 2030 00:00:00 GMT' }
-    const body = JSON.stringify({ message: 'Server Error' })
-    const at = await openWith(null)
-    expect(await look(repository, null, at)).toEqual(ok(commit))
-    for (let hour = 0; hour < 30; hour++) {
-      github.clock.advance(3_600)
+  test.each(['Tue, 10 Mar 2028 00:00:00 GMT', '@1836259200'])(
+    'GitHub is about to retire, deprecated %s, is told once a day for each endpoint, with both dates',
+    async deprecation => {
+      const { repository, commit } = await createIn({})
+      const headers = { deprecation, sunset: 'Wed, 10 Mar 2030 00:00:00 GMT' }
+      const body = JSON.stringify({ message: 'Server Error' })
+      const at = await openWith(null)
+      expect(await look(repository, null, at)).toEqual(ok(commit))
+      for (let hour = 0; hour < 30; hour++) {
+        github.clock.advance(3_600)
+        github.faults.add({ status: 404, headers, body, match: { host: 'api' } })
+        await look(repository, null, at)
+      }
+      expect(warnings).toHaveLength(2)
+      expect(warnings[0]).toMatch(/GET \/repos\/\{owner\}\/\{repo\} .* 10 Mar 2028 .* Wed, 10 Mar 2030/)
       github.faults.add({ status: 404, headers, body, match: { host: 'api' } })
-      await look(repository, null, at)
-    }
-    expect(warnings).toHaveLength(2)
-    expect(warnings[0]).toContain('Wed, 10 Mar 2030')
-  })
+      await at.accounts?.account('strict')
+      expect(warnings[2]).toContain('GET /users/{username} ')
+      expect(warnings.join()).not.toContain(repository.owner)
+    },
+  )
 })
 
 const packetOf = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text

@@ -130,6 +130,20 @@ describe('the web flow', () => {
     github.faults.clear()
   })
 
+  test('an endpoint of the sign-in or of a person that GitHub is about to retire is told', async () => {
+    const headers = { sunset: 'Wed, 10 Mar 2030 00:00:00 GMT' }
+    failExchange({ status: 500, headers })
+    await people.refresh('ghr_x')
+    github.faults.clear()
+    github.faults.add({ match: { path: '/user' }, status: 500, times: 2, headers })
+    await people.person(accessOf(ada))
+    github.faults.clear()
+    expect(warnings).toEqual([
+      expect.stringMatching(/POST \/login\/oauth\/access_token .* 10 Mar 2030/),
+      expect.stringMatching(/GET \/user .* 10 Mar 2030/),
+    ])
+  })
+
   test('the page on which the App is installed is known by its slug', async () => {
     expect(people.installUrl).toBe(`${github.origins.web}/apps/reader/installations/new`)
     const nameless = await openGitHubHostAt(github, { app: { ...app, id: String(app.id), slug: null } })
