@@ -118,9 +118,12 @@ export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure
   if (error instanceof Paused) return error.trouble
   const { status, text, retryAfter } = error instanceof RemoteRefusal ? error : { status: 0, text: null, retryAfter: null }
   if (status >= 300 && status < 400) return { status: 'moved' }
-  if (status === 429 || LIMIT.test(text ?? '')) return { status: 'rate_limited', retryAfterSeconds: boundedSeconds(retryAfter) }
+  const seconds = boundedSeconds(retryAfter)
+  const isBlocked = BLOCKED.test(text ?? '')
+  if (status === 429 || LIMIT.test(text ?? '') || (status === 403 && seconds !== null && !isBlocked))
+    return { status: 'rate_limited', retryAfterSeconds: seconds }
   // Only the host answers with plain text. The page of a proxy in front of it says nothing about the repository.
-  if (text !== null && (status === 451 || BLOCKED.test(text))) return { status: 'missing', isBlocked: true }
+  if (text !== null && (status === 451 || isBlocked)) return { status: 'missing', isBlocked: true }
   if (text !== null && status !== 200) {
     if (status === 404 || status === 410) return { status: 'missing', isBlocked: false }
     if (status === 401 && NOT_FOUND.test(text))
@@ -128,7 +131,7 @@ export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure
     if (status === 401) return { status: 'refused', of: 'token', message: text }
     if (status === 403) return { status: 'refused', of: forbidden(text), message: text }
   }
-  return { status: 'unavailable', retryAfterSeconds: boundedSeconds(retryAfter) }
+  return { status: 'unavailable', retryAfterSeconds: seconds }
 }
 
 /** The trouble of a git request that may succeed a moment later; `null` when it would fail again. */

@@ -9,6 +9,7 @@ import type { GitHubApi } from './api.ts'
 import { ApiClient, type ApiClientOptions, type AskOptions, type Place, type Question } from './api-client.ts'
 import type { RepositoryTokens, TokenSubject } from './app-tokens.ts'
 import type { Warn } from './daily-warnings.ts'
+import type { CredentialPauses, GitPauses } from './git-pauses.ts'
 import type { GitRemotes } from './git-remotes.ts'
 import { ADDRESS_REFUSED } from './token-refusals.ts'
 
@@ -18,6 +19,7 @@ export interface PrivateAccessOptions
   url: string
   tokens: RepositoryTokens
   warn: Warn
+  pauses: GitPauses
 }
 
 /** GitHub's API and git, asked about one private repository at a time, with a token for it alone: never with the operator's, and never without one. */
@@ -26,20 +28,26 @@ export interface PrivateAccess {
   remotes: GitRemotes
 }
 
-/** Each has a quota and a pause of its own. */
+/** What asks with one token: with a quota and pauses of its own. */
+interface TokenClient {
+  api: ApiClient
+  git: CredentialPauses
+}
+
 const CLIENTS = 1_000
 const MISSING = { status: 'missing', message: 'no credential reads it' } as const
 
 export function createPrivateAccess(options: PrivateAccessOptions): PrivateAccess {
-  const { url, tokens, warn, apiUrl, version, clock, closing, answerMs, retryWithinMs } = options
+  const { url, tokens, warn, pauses, apiUrl, version, clock, closing, answerMs, retryWithinMs } = options
   /** By the digest of the token. */
-  const clients = new LRUCache<string, ApiClient>(entriesAtMost(CLIENTS))
+  const clients = new LRUCache<string, TokenClient>(entriesAtMost(CLIENTS))
 
-  function clientOf(token: string): ApiClient {
+  function clientOf(token: string): TokenClient {
     const key = createHash('sha256').update(token).digest('base64')
     const known = clients.get(key)
     if (known) return known
-    const made = new ApiClient({ apiUrl, version, clock, closing, warn, answerMs, retryWithinMs, token })
+    const api = new ApiClient({ apiUrl, version, clock, closing, warn, answerMs, retryWithinMs, token })
+    const made = { api, git: pauses.ofCredential() }
     clients.set(key, made)
     return made
   }
@@ -57,7 +65,7 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
 
     async function askOnce(repository: TokenSubject): Promise<Answer | ApiAnswer | Refused> {
       const token = await tokens.token(repository)
-      return token.status === 'ok' ? question(clientOf(token.value)) : withoutToken(token)
+      return token.status === 'ok' ? question(clientOf(token.value).api) : withoutToken(token)
     }
   }
 
@@ -81,7 +89,7 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
           const token = await tokens.token(of)
           if (token.status !== 'ok') throw token.status === 'missing' ? notFound() : new Paused(token)
           try {
-            return await question(remoteAt(remote, token.value))
+            return (await clientOf(token.value).git.ask(remoteAt(remote, token.value), question)).value
           } catch (error) {
             const failure = readGitFailure(error, false)
             if (failure.status !== 'refused') throw error

@@ -275,7 +275,11 @@ describe('git', () => {
   test.each([
     ['429', { status: 429, body: 'Too many requests\n', headers: { ...plain, 'retry-after': '20' } }, 20],
     ['429 without seconds', { status: 429, body: 'Too many requests\n', headers: plain }, 60],
+    ['403', { status: 403, body: 'Forbidden\n', headers: { ...plain, 'retry-after': '40' } }, 40],
+    ['403 of a page', { status: 403, html: true as const, headers: { 'retry-after': '40' } }, 40],
     ['503', { status: 503, body: '', headers: { 'retry-after': '30' } }, 30],
+    ['503 that lasts a quarter of an hour', { status: 503, body: '', headers: { 'retry-after': '900' } }, 900],
+    ['429 that lasts a day, of which an hour counts', { status: 429, body: '', headers: { 'retry-after': '86400' } }, 3_600],
     [
       'an error in a 200',
       {
@@ -298,6 +302,47 @@ describe('git', () => {
     github.clock.advance(3)
     await at.resolve(described, 'v3')
     expect(gitRequests()).toBe(before + 1)
+  })
+
+  test('is not asked without the token either when it limits or is out for the token, and what is cached goes on', async () => {
+    const { repository, commit } = await createIn({})
+    await repository.tag('v1', commit)
+    for (const status of [429, 403, 503]) {
+      const at = await openWith(github.personalToken(reader(), []))
+      const described = await describeAt(at, repository)
+      expect(await at.resolve(described, 'v1')).toEqual(ok(commit))
+      github.faults.add({ status, body: '', headers: { ...plain, 'retry-after': '600' }, match: { host: 'web' } })
+      github.clock.advance(61)
+      const kind = status === 503 ? 'unavailable' : 'rate_limited'
+      expect(await at.refs?.(described)).toEqual({ status: kind, retryAfterSeconds: 600 })
+      const before = gitRequests()
+      github.clock.advance(100)
+      expect(await at.refs?.(described)).toEqual({ status: kind, retryAfterSeconds: 500 })
+      expect(await at.resolve(described, 'v1')).toEqual(ok(commit))
+      expect(gitRequests()).toBe(before)
+      expect(warnings).toEqual([])
+    }
+  })
+
+  test('limits a credential alone, and is out for all', async () => {
+    const { repository } = await createIn({})
+    const at = await openWith(github.personalToken(reader(), ['repo']))
+    const described = await describeAt(at, repository)
+    const asks = async (question: () => Promise<unknown>) => {
+      const before = gitRequests()
+      await question()
+      return gitRequests() - before
+    }
+    // A repository is looked for without a token that sees private ones; its refs are listed with it.
+    const [look, list] = [
+      () => Promise.resolve(at.repository('acme', `none-${names++}`)),
+      () => Promise.resolve(at.refs?.(described)),
+    ]
+    github.faults.add({ status: 429, body: '', headers: { ...plain, 'retry-after': '60' }, match: { host: 'web' } })
+    expect([await asks(look), await asks(look), await asks(list)]).toEqual([1, 0, 1])
+    github.clock.advance(61)
+    github.faults.add({ status: 503, body: '', headers: { ...plain, 'retry-after': '60' }, match: { host: 'web' } })
+    expect([await asks(look), await asks(look), await asks(list)]).toEqual([1, 0, 0])
   })
 
   test('pauses grow while limits without seconds follow each other', async () => {

@@ -255,6 +255,7 @@ const ROWS: Record<Question, readonly Row[]> = {
     ],
     [403, 'disabled', 'report', 'missing', git('Access to this repository has been disabled by GitHub staff.\n')],
     [403, 'refused to everybody', DOCUMENTATION, 'unavailable', git('Something new\n')],
+    [403, 'throttled', DOCUMENTATION, 'rate limited', git('Forbidden\n', { 'retry-after': '20' })],
     [404, 'absent', DOCUMENTATION, 'missing', git('Not Found\n')],
     [429, 'throttled', DOCUMENTATION, 'rate limited', git('Too many requests\n', { 'retry-after': '20' })],
     [451, 'blocked by law', 'report', 'missing', git('Repository unavailable due to DMCA takedown.\n')],

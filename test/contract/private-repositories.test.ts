@@ -193,6 +193,22 @@ test('a host that limits or fails makes no private repository disappear', async 
   github.faults.clear()
 })
 
+test.each([429, 403, 503])('git that asks for a pause with %i is asked nothing until then', async status => {
+  await tip()
+  const asked = () => github.log.git.length
+  github.log.clear()
+  github.faults.add({ match: { host: 'web' }, status, body: '', headers: { 'retry-after': '600' } })
+  const trouble = { status: status === 503 ? 'unavailable' : 'rate_limited' }
+  expect(await host.tip(closed)).toEqual({ ...trouble, retryAfterSeconds: 600 })
+  github.clock.advance(590)
+  expect(await host.tip(closed)).toEqual({ ...trouble, retryAfterSeconds: 10 })
+  expect(await host.resolve(closed, null)).toMatchObject({ status: 'ok' })
+  expect(asked()).toBe(1)
+  github.clock.advance(11)
+  expect(await host.tip(closed)).toMatchObject({ status: 'ok' })
+  expect(asked()).toBe(2)
+})
+
 test('a key of another App is the mistake of the operator', async () => {
   const warnings: string[] = []
   const other = await openGitHubHostAt(github, { app: { ...app, id: '1' }, onWarning: text => warnings.push(text) })
