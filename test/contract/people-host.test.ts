@@ -130,20 +130,6 @@ describe('the web flow', () => {
     github.faults.clear()
   })
 
-  test('an endpoint of the sign-in or of a person that GitHub is about to retire is told', async () => {
-    const headers = { sunset: 'Wed, 10 Mar 2030 00:00:00 GMT' }
-    failExchange({ status: 500, headers })
-    await people.refresh('ghr_x')
-    github.faults.clear()
-    github.faults.add({ match: { path: '/user' }, status: 500, times: 2, headers })
-    await people.person(accessOf(ada))
-    github.faults.clear()
-    expect(warnings).toEqual([
-      expect.stringMatching(/POST \/login\/oauth\/access_token .* 10 Mar 2030/),
-      expect.stringMatching(/GET \/user .* 10 Mar 2030/),
-    ])
-  })
-
   test('the page on which the App is installed is known by its slug', async () => {
     expect(people.installUrl).toBe(`${github.origins.web}/apps/reader/installations/new`)
     const nameless = await openGitHubHostAt(github, { app: { ...app, id: String(app.id), slug: null } })
@@ -214,28 +200,6 @@ describe('what a person sees', () => {
     secret.blocked = { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' }
     expect(await people.repository(access, 'acme', 'closed')).toEqual(missing)
     secret.blocked = null
-  })
-
-  test('an IP allow list that lacks this server hides nothing and signs out no person; the operator is told once a day', async () => {
-    const access = accessOf(ada)
-    expect(await people.repository(access, 'acme', 'closed')).toMatchObject({ status: 'ok' })
-    acme.refusesAddress = true
-    for (let minute = 0; minute < 3; minute++) {
-      github.clock.advance(61)
-      expect(await people.repository(access, 'acme', 'closed')).toEqual({ status: 'unavailable', retryAfterSeconds: null })
-      expect(await people.repositoryById(access, `gh-${secret.id}`)).toMatchObject({ status: 'unavailable' })
-    }
-    expect(await people.installations(access)).toEqual({ status: 'ok', value: { items: [], truncated: true } })
-    expect(await people.person(access)).toMatchObject({ status: 'ok' })
-    expect(await people.repository(accessOf(bob), 'acme', 'closed')).toEqual({ status: 'missing' })
-    expect(warnings).toEqual([expect.stringContaining('the IP allow list of an organization')])
-    expect(warnings.join()).not.toMatch(/acme|closed/)
-    github.clock.advance(24 * 3_600)
-    const nextDay = accessOf(ada)
-    await people.repository(nextDay, 'acme', 'closed')
-    expect(warnings).toHaveLength(2)
-    acme.refusesAddress = false
-    expect(await people.repository(nextDay, 'acme', 'closed')).toMatchObject({ status: 'ok' })
   })
 
   test('a renamed repository is found by its former name, once, under the present one', async () => {
