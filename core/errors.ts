@@ -1,6 +1,7 @@
 import {
   ADDRESS_BYTES,
   ADDRESS_SEGMENTS,
+  RAW_FILE_BYTES,
   READABLE_FILE_BYTES,
   TOKEN_DAYS,
   TOKEN_LABEL_CHARACTERS,
@@ -144,6 +145,7 @@ export const CASE_MESSAGE = {
   'mount.ref_not_found:tags': 'the repository has tags and no branch; name one of its tags after @, as the route refs lists them',
   'mount.not_allowed:sha256':
     'the repository names its objects by SHA-256, and only repositories of the object format SHA-1 are served',
+  'file.too_large:raw': `the file is larger than ${number(RAW_FILE_BYTES)} bytes, the most that is served of a raw file; read it in a clone of the repository`,
   'file.not_text:lfs': 'the text is kept in Git LFS: the repository holds only a pointer to it, which is at sourceUrl',
 } as const
 

@@ -105,6 +105,8 @@ export const LINK_HOPS = 8
 /** Files and folders that symbolic links add to a tree. */
 export const LINKED_ENTRIES = 20_000
 export const READABLE_FILE_BYTES = 1024 * 1024
+/** Of a raw file that this service plays the host of. A larger one that is stored as a change of another file takes git several times its bytes. */
+export const RAW_FILE_BYTES = 100 * 1024 * 1024
 /** Equal files count once. */
 export const INDEXED_TEXT_BYTES = 128 * 1024 * 1024
 export const SEARCHED_FILE_BYTES = 256 * 1024

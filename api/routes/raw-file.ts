@@ -4,7 +4,7 @@ import { isCommitSha } from '#core/commit-sha.ts'
 import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import { ownTurn } from '#core/concurrency/own-turn.ts'
-import { ServiceError } from '#core/errors.ts'
+import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
 import { RawFileError } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
@@ -22,7 +22,7 @@ const BEGINNINGS = { limit: Number.POSITIVE_INFINITY, limitEach: 256, maxWaiting
 /**
  * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: raw files, as the git host of local repositories would serve them.
  *
- * Any file of the commit is served, large and binary ones too, except those that a manifest excludes, a failed boundary closes, or no
+ * Any file of the commit up to `RAW_FILE_BYTES` is served, binary ones too, except those that a manifest excludes, a failed boundary closes, or no
  * license permits to copy. The index knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
  *
  * A file above 1 MiB is compared with its id while it is sent. If it is damaged, the connection ends before the last bytes, so its
@@ -41,7 +41,10 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
     const reader = { client, signal, displace: () => reply.raw.destroy() }
-    const file = await deps.readRawFile?.(mount.repository, mount.commit, path, reader).catch(fail)
+    const sourceUrl = mount.host.urls.raw(mount.repository, mount.commit, path)
+    const file = await deps
+      .readRawFile?.(mount.repository, mount.commit, path, reader)
+      .catch(error => toServiceError(error, signal, sourceUrl))
     if (!file) throw new ServiceError('file.not_found')
     return await sendFile(request, reply, {
       sizeBytes: file.sizeBytes,
@@ -81,13 +84,19 @@ function endOf({ raw: response }: FastifyReply): AbortSignal {
 }
 
 /** @param signal of a client that went away: whatever failed for it is no fault of the service */
-function toServiceError(error: unknown, signal: AbortSignal): never {
+function toServiceError(error: unknown, signal: AbortSignal, sourceUrl?: string): never {
   if (signal.aborted) throw new ServiceError('request.invalid', { message: 'the client went away', cause: error })
   if (error instanceof GateFull) throw busy(error)
   if (!(error instanceof RawFileError)) throw error
   switch (error.reason) {
     case 'busy':
       throw busy(error)
+    case 'too_large':
+      throw new ServiceError('file.too_large', {
+        message: CASE_MESSAGE['file.too_large:raw'],
+        cause: error,
+        ...(sourceUrl === undefined ? {} : { sourceUrl }),
+      })
     case 'damaged':
       throw new ServiceError('skill.unavailable', { message: DAMAGED, cause: error })
     case 'unavailable':

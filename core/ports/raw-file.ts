@@ -33,11 +33,11 @@ export interface RawFileReader {
 /**
  * A raw file cannot be read.
  *
- * `busy`: too much is being read; `damaged`: the repository lacks the object, or its bytes are not those of its id; `unavailable`: the
+ * `busy`: too much is being read; `too_large`: it has more bytes than are served; `damaged`: the repository lacks the object, or its bytes are not those of its id; `unavailable`: the
  * repository cannot be read now.
  */
 export class RawFileError extends Error {
-  readonly reason: 'busy' | 'damaged' | 'unavailable'
+  readonly reason: 'busy' | 'too_large' | 'damaged' | 'unavailable'
 
   constructor(reason: RawFileError['reason'], message: string, options?: ErrorOptions) {
     super(message, options)

@@ -45,6 +45,8 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'file.not_served': 'die Lizenz der Datei erlaubt eine Beschreibung, aber keine Kopie; lesen Sie das Original beim Host',
   'file.too_large': 'die Datei ist größer als 1.048.576 Byte; lesen Sie sie beim Host',
   'file.not_text': 'die Datei ist kein UTF-8-Text; lesen Sie sie beim Host',
+  'file.too_large:raw':
+    'die Datei ist größer als 104.857.600 Byte; mehr wird als Rohdatei nicht ausgeliefert. Lesen Sie sie in einem Klon des Repositorys',
   'file.not_text:lfs': 'der Text liegt in Git LFS: Das Repository enthält nur einen Verweis darauf; lesen Sie ihn beim Host',
   'owner.invalid': 'der Pfad nennt kein Konto; er braucht die Form /gh/<Konto>',
   'legal.not_found': 'diese Installation hat keine solche Seite; die Arten sind terms und privacy',

@@ -3,6 +3,7 @@ import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
 import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { createShares, type ShareHolder } from '#core/concurrency/shares.ts'
+import { RAW_FILE_BYTES } from '#core/limits.ts'
 import { type ByteRange, type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import { openBlobStream } from './blob-stream.ts'
@@ -62,25 +63,36 @@ const LOOKUP_LIMITS: Pick<GitOptions, 'resources' | 'config'> = {
   config: { 'core.deltaBaseCacheLimit': '16m' },
 }
 
-/** @param now a monotonic time in milliseconds. Default: that of this process */
-export function createRawFiles(now: () => number = () => performance.now()): RawFiles {
-  return new BoundedRawFiles(now)
+export interface RawFileOptions {
+  /** A monotonic time in milliseconds. Default: that of this process. */
+  now?: (() => number) | undefined
+  /** Of a file. Default: `RAW_FILE_BYTES`. */
+  maxBytes?: number | undefined
+}
+
+export function createRawFiles(options: RawFileOptions = {}): RawFiles {
+  return new BoundedRawFiles(options)
 }
 
 class BoundedRawFiles implements RawFiles {
   readonly #now: () => number
+  readonly #maxBytes: number
   readonly #lookups = createFairGate(LOOKUPS)
   readonly #held = HELD.map(({ upToBytes, limit }) => ({ upToBytes, shares: createShares({ limit, part: limit / 2 }) }))
   readonly #readers = createObjectReaders(LOOKUP_LIMITS)
 
-  constructor(now: () => number) {
+  constructor({ now = () => performance.now(), maxBytes = RAW_FILE_BYTES }: RawFileOptions) {
     this.#now = now
+    this.#maxBytes = maxBytes
   }
 
   async open(request: RawFileRequest): Promise<RawFile | null> {
     if ((parseRepoPath(request.path) ?? ROOT) === ROOT) return null
     try {
       const found = await this.#lookups(request.repository, () => this.#find(request))
+      // Of a large file nothing but the size is known yet.
+      if (found && found.sizeBytes > this.#maxBytes)
+        throw new RawFileError('too_large', `the blob ${found.oid} has ${found.sizeBytes} bytes, more than ${this.#maxBytes}`)
       return found && this.#bounded(found, request)
     } catch (cause) {
       if (cause instanceof RawFileError) throw cause
@@ -116,7 +128,8 @@ class BoundedRawFiles implements RawFiles {
     const isVerified = bytes !== null
     const read = async (range: ByteRange): Promise<AsyncIterable<Uint8Array>> => {
       const pace = new ReaderPace(this.#now)
-      const amount = bytes === null ? STREAM_BYTES + Math.min(sizeBytes, UNPACKED_BYTES) : sizeBytes
+      // Git holds a file as a whole if it is stored as a change of another one.
+      const amount = bytes === null ? STREAM_BYTES + sizeBytes : sizeBytes
       this.#take(request, amount, () => lateness(pace, range))
       const pieces = bytes === null ? await openBlobStream(request, { oid, sizeBytes }, range) : cut(bytes, range)
       pace.offered()
@@ -144,8 +157,6 @@ function lateness(pace: ReaderPace, { firstByte, lastByte }: ByteRange): number 
 
 /** Memory of a stream besides the file: a git process, a pipe, and buffers of this process. */
 const STREAM_BYTES = 16 * 1024 * 1024
-/** Git holds a file up to this size as a whole if it is stored as a change of another one. It refuses larger ones, or reads them in pieces. */
-const UNPACKED_BYTES = 256 * 1024 * 1024
 
 interface FoundFile {
   oid: string

@@ -22,8 +22,11 @@ export interface Trouble {
 /** The host answers this credential, or this request, with a refusal that says nothing about what was asked for. */
 export interface Refused {
   status: 'refused'
-  /** `token`: the credential itself; `account`: the credential at this account's repositories; `version`: the version of the API. */
-  of: 'token' | 'account' | 'version'
+  /**
+   * `token`: the credential itself; `account`: the credential at this account's repositories; `address`: the IP address of this server at this
+   * account's repositories, whatever the credential may see; `version`: the version of the API.
+   */
+  of: 'token' | 'account' | 'address' | 'version'
   /** Of the host, untrusted. */
   message: string
   /** For a git request: the error that says so. */
@@ -70,16 +73,26 @@ export function readRefusal(
       case 401:
         return { status: 'refused', of: 'token', message }
       case 403:
-        return { status: 'refused', of: TOKEN_REFUSED.test(message) ? 'token' : 'account', message }
+        return { status: 'refused', of: forbidden(message), message }
     }
   }
   return { status: 'unavailable', retryAfterSeconds: askedWait(headers) }
 }
 
+/** What a 403 refuses, by the words of the host. */
+function forbidden(message: string): Refused['of'] {
+  return FORBIDDEN.find(([words]) => words.test(message))?.[1] ?? 'account'
+}
+
+/** Phrases that no login can hold, since messages name accounts. Every other 403 is a rule of the account that is asked about. */
+const FORBIDDEN: readonly (readonly [words: RegExp, of: Refused['of']])[] = [
+  [/IP allow list|IP address is not permitted/i, 'address'],
+  // The account of the token is suspended, or too many logins failed.
+  [/account (?:was|is) suspended|login attempts/i, 'token'],
+]
+
 /** Access to the repository is blocked for everyone. */
 const BLOCKED = /access blocked|disabled by GitHub staff|DMCA takedown/i
-/** The account of the token is suspended, or too many logins failed. Every other 403 is a rule of the account that is asked about. */
-const TOKEN_REFUSED = /account (?:was|is) suspended|login attempts/i
 const VERSION = /version/i
 
 export type GitFailure =
@@ -105,17 +118,20 @@ export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure
   if (error instanceof Paused) return error.trouble
   const { status, text, retryAfter } = error instanceof RemoteRefusal ? error : { status: 0, text: null, retryAfter: null }
   if (status >= 300 && status < 400) return { status: 'moved' }
-  if (status === 429 || LIMIT.test(text ?? '')) return { status: 'rate_limited', retryAfterSeconds: boundedSeconds(retryAfter) }
+  const seconds = boundedSeconds(retryAfter)
+  const isBlocked = BLOCKED.test(text ?? '')
+  if (status === 429 || LIMIT.test(text ?? '') || (status === 403 && seconds !== null && !isBlocked))
+    return { status: 'rate_limited', retryAfterSeconds: seconds }
   // Only the host answers with plain text. The page of a proxy in front of it says nothing about the repository.
-  if (text !== null && (status === 451 || BLOCKED.test(text))) return { status: 'missing', isBlocked: true }
+  if (text !== null && (status === 451 || isBlocked)) return { status: 'missing', isBlocked: true }
   if (text !== null && status !== 200) {
     if (status === 404 || status === 410) return { status: 'missing', isBlocked: false }
     if (status === 401 && NOT_FOUND.test(text))
       return isAnonymous ? { status: 'missing', isBlocked: false } : { status: 'refused', of: 'account', message: text }
     if (status === 401) return { status: 'refused', of: 'token', message: text }
-    if (status === 403) return { status: 'refused', of: TOKEN_REFUSED.test(text) ? 'token' : 'account', message: text }
+    if (status === 403) return { status: 'refused', of: forbidden(text), message: text }
   }
-  return { status: 'unavailable', retryAfterSeconds: boundedSeconds(retryAfter) }
+  return { status: 'unavailable', retryAfterSeconds: seconds }
 }
 
 /** The trouble of a git request that may succeed a moment later; `null` when it would fail again. */

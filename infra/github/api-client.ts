@@ -4,8 +4,10 @@ import type { HostQuota, HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type ApiAnswer, type Refused, readRefusal, type Trouble, UNAVAILABLE } from './answers.ts'
 import { boundedFetch, loadFetch } from './bounded-fetch.ts'
+import type { Warn } from './daily-warnings.ts'
 import { Pause } from './pause.ts'
 import { createQuota, type Quota, type Subject } from './quota.ts'
+import { noteRetirement } from './retirement.ts'
 
 export interface ApiClientOptions {
   /** Without a trailing slash. */
@@ -19,8 +21,9 @@ export interface ApiClientOptions {
   clock: Clock
   /** Aborts everything under way. */
   closing: AbortSignal
+  warn: Warn
   /** Receives the headers of every answer. */
-  onHeaders(headers: Headers): void
+  onHeaders?(headers: Headers): void
   /** Timeout of one request. Default: 5 s. */
   answerMs?: number | undefined
   /** A failed request is retried only if it failed within this time. Default: 1 s. */
@@ -127,7 +130,7 @@ export class ApiClient {
   }
 
   async locate(question: Question): Promise<Place | ApiAnswer | Refused> {
-    const answered = await this.#exchange(() => this.#askTwice(question), question.options)
+    const answered = await this.#exchange(question, () => this.#askTwice(question))
     return answered.status === 'answered' ? (placeOf(answered.raw) ?? answered.answer) : answered
   }
 
@@ -136,12 +139,14 @@ export class ApiClient {
       const first = await this.#askTwice(question)
       return first && REDIRECTS.has(first.status) ? await this.#follow(first, question.options) : first
     }
-    const answered = await this.#exchange(request, question.options)
+    const answered = await this.#exchange(question, request)
     return answered.status === 'answered' ? answered.answer : answered
   }
 
   /** Runs the request, unless a pause, the quota or the number of running requests forbids it, and notes what the answer tells. */
-  async #exchange(request: () => Promise<RawAnswer | null>, { subject = 'shown' }: AskOptions): Promise<Answered | Trouble> {
+  async #exchange(question: Question, request: () => Promise<RawAnswer | null>): Promise<Answered | Trouble> {
+    const { method = 'GET', url, options } = question
+    const { subject = 'shown' } = options
     const refusal = this.refusal(subject)
     if (refusal !== null) return refusal
     const end = this.#quota.spend(subject)
@@ -151,7 +156,8 @@ export class ApiClient {
       const raw = await request()
       if (raw === null) return UNAVAILABLE
       this.#quota.note(raw.headers)
-      this.#options.onHeaders(raw.headers)
+      this.#options.onHeaders?.(raw.headers)
+      noteRetirement(this.#options.warn, `${method} ${url}`, raw.headers)
       const answer = readAnswer(raw, this.#options.clock.now())
       if (answer.status === 'rate_limited') return this.#pause.begin(answer)
       if (answer.status !== 'unavailable') this.#pause.noteAnswered()

@@ -1,8 +1,7 @@
-import { visibleLine } from '#core/hidden-text.ts'
 import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type ApiAnswer, type Refused, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
-import { ApiClient, type AskOptions, type Headers, type Place, type Question } from './api-client.ts'
+import { ApiClient, type AskOptions, type Place, type Question } from './api-client.ts'
 import { askWithCredential, isRefused } from './ask-with-credential.ts'
 import type { Credential } from './credential.ts'
 import type { Warn } from './daily-warnings.ts'
@@ -69,19 +68,15 @@ class CredentialedApi implements GitHubApi {
   readonly #sight: TokenSight
 
   constructor(options: GitHubApiOptions) {
-    const { apiUrl, isEnterprise, credential, clock, closing, answerMs, retryWithinMs } = options
+    const { apiUrl, isEnterprise, credential, clock, closing, warn, answerMs, retryWithinMs } = options
     this.#options = options
     const version = apiVersion(isEnterprise)
-    const common = { apiUrl, version, clock, closing, answerMs, retryWithinMs }
-    const onHeaders = (headers: Headers) => this.#noteRetirement(headers)
-    this.#withoutToken = new ApiClient({ ...common, token: null, onHeaders })
+    const common = { apiUrl, version, clock, closing, warn, answerMs, retryWithinMs }
+    this.#withoutToken = new ApiClient({ ...common, token: null })
     this.#withToken = new ApiClient({
       ...common,
       token: credential.token,
-      onHeaders: headers => {
-        onHeaders(headers)
-        this.#sight.note(headers)
-      },
+      onHeaders: headers => this.#sight.note(headers),
     })
     this.#sight = createTokenSight({
       token: credential.token,
@@ -146,13 +141,6 @@ class CredentialedApi implements GitHubApi {
     return this.#ask(parameters, options, client =>
       client === this.#withToken ? client.get({ url, parameters, options }) : Promise.resolve(UNAVAILABLE),
     )
-  }
-
-  /** GitHub announces in every answer that it is about to retire the version. */
-  #noteRetirement({ deprecation, sunset }: Headers): void {
-    if (deprecation === undefined && sunset === undefined) return
-    const end = sunset === undefined ? 'soon' : `on ${visibleLine(String(sunset)).slice(0, 40)}`
-    this.#options.warn('retirement', `GitHub stops answering this version of its API ${end}: update Mountglass before`)
   }
 }
 

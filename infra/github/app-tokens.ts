@@ -7,6 +7,7 @@ import { type ApiAnswer, type Refused, troubleOf, UNAVAILABLE } from './answers.
 import { ApiClient, type ApiClientOptions } from './api-client.ts'
 import type { GitHubApp } from './app.ts'
 import type { Warn } from './daily-warnings.ts'
+import { ADDRESS_REFUSED } from './token-refusals.ts'
 
 /** Tokens that read one private repository each. */
 export interface RepositoryTokens {
@@ -55,7 +56,7 @@ export function createAppTokens(options: AppTokensOptions): RepositoryTokens {
     answerMs,
     retryWithinMs,
     token: null,
-    onHeaders: () => {},
+    warn,
     connect: async octokit => {
       // Loaded by the first private repository: most deployments read none. It signs the JWT of the App, and corrects it where clocks differ.
       const [{ Octokit }, { createAppAuth }] = await Promise.all([import('@octokit/core'), import('@octokit/auth-app')])
@@ -129,6 +130,10 @@ function withoutToken(answer: ApiAnswer | Refused, warn: Warn): HostAnswer<never
     case 'refused':
       // The installation is suspended.
       if (answer.of === 'account') return MISSING
+      if (answer.of === 'address') {
+        warn(...ADDRESS_REFUSED)
+        return UNAVAILABLE
+      }
       warn(
         `app ${answer.of}`,
         'GitHub refuses the key of the App, so no private repository is read: correct MOUNTGLASS_GITHUB_APP_ID and _PRIVATE_KEY',

@@ -1,7 +1,7 @@
 import type { Refused } from './answers.ts'
 import type { Credential } from './credential.ts'
 import type { Warn } from './daily-warnings.ts'
-import { warningOf } from './token-refusals.ts'
+import { type Outcome, warningOf } from './token-refusals.ts'
 
 export interface CredentialUse {
   credential: Credential
@@ -19,6 +19,8 @@ export interface CredentialedQuestion<Answer> {
 /** Answers that only a host gives that knows the token. */
 const KNOWS_TOKEN: ReadonlySet<string> = new Set(['ok', 'unchanged', 'missing'])
 const SHOWS: ReadonlySet<string> = new Set(['ok', 'unchanged'])
+/** Refusals after which the account is asked without the token for a while. */
+const KEEPS_OUT: ReadonlySet<Refused['of'] | undefined> = new Set<Refused['of']>(['account', 'address'])
 
 /**
  * Asks with the token where the host accepts it, and without it where it does not. Notes what the answers tell of the token.
@@ -35,12 +37,12 @@ export async function askWithCredential<Answer extends { status: string }>(
   const answerWithToken = use === 'always' || (use === 'attempt' && mayAsk()) ? await askWithToken() : null
   if (answerWithToken !== null && !(isRefused(answerWithToken) && answerWithToken.of !== 'version')) return answerWithToken
   const answer = await ask(false)
-  if (isRefused(answer)) return warnOf(answer.of === 'version' ? { of: 'version' } : { of: 'everybody', account }, answer)
+  if (isRefused(answer)) return warnOf(refusedToEverybody(answer, account), answer)
   // If the question fails without the token too, the refusal may be about this repository alone, for example because it is private.
-  if (answerWithToken?.of === 'account' && account !== null && SHOWS.has(answer.status)) {
-    credential.noteKeptOut(account)
-    warnOf({ of: 'account', account }, answerWithToken)
-  }
+  const isShown = account !== null && SHOWS.has(answer.status)
+  if (answerWithToken?.of === 'address') warnOf({ of: 'address', shown: isShown ? account : null }, answerWithToken)
+  if (answerWithToken?.of === 'account' && isShown) warnOf({ of: 'account', account }, answerWithToken)
+  if (isShown && KEEPS_OUT.has(answerWithToken?.of)) credential.noteKeptOut(account)
   return answer
 
   async function askWithToken(): Promise<Answer | Refused> {
@@ -61,10 +63,15 @@ export async function askWithCredential<Answer extends { status: string }>(
     }
   }
 
-  function warnOf(outcome: Parameters<typeof warningOf>[0], refused: Refused): Refused {
+  function warnOf(outcome: Outcome, refused: Refused): Refused {
     warn(...warningOf(outcome, refused))
     return refused
   }
+}
+
+function refusedToEverybody({ of }: Refused, account: string | null): Outcome {
+  if (of === 'version') return { of }
+  return of === 'address' ? { of, shown: null } : { of: 'everybody', account }
 }
 
 export function isRefused(answer: { status: string }): answer is Refused {

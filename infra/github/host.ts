@@ -29,6 +29,7 @@ import { createAvatars } from './avatars.ts'
 import { createBlockedRepositories } from './blocked.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
 import { createDailyWarnings } from './daily-warnings.ts'
+import { createGitPauses } from './git-pauses.ts'
 import { createGitRemotes } from './git-remotes.ts'
 import { createPathHistories, type PathHistories } from './path-history.ts'
 import { createPeople, type GitHubPeople } from './people.ts'
@@ -129,7 +130,8 @@ class GitHubHost implements GitHost {
     // The API of an Enterprise Server has the origin of its pages.
     const isEnterprise = options.apiUrl.startsWith(`${url}/`)
     const api = createGitHubApi({ ...options, ...timeouts, isEnterprise, credential, clock, closing, warn })
-    const remotes = createGitRemotes({ url, credential, warn, clock })
+    const pauses = createGitPauses(clock)
+    const remotes = createGitRemotes({ url, credential, warn, pauses })
     const shared = options.shared ?? null
     const common = {
       api,
@@ -152,10 +154,10 @@ class GitHubHost implements GitHost {
       shown: async (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
       blocked,
     })
-    const access = { ...common, apiUrl: options.apiUrl, version: apiVersion(isEnterprise), warn }
+    const access = { ...common, apiUrl: options.apiUrl, version: apiVersion(isEnterprise), warn, pauses }
     const { app = null } = options
     const onShownPublic = (repository: HostRepository) => this.#repositories.noteOpened(repository)
-    this.people = app && createPeople({ ...access, app, isEnterprise, onHeaders: () => {}, onShownPublic })
+    this.people = app && createPeople({ ...access, app, isEnterprise, onShownPublic })
     this.tokens = options.tokens ?? (app && createAppTokens({ ...access, app }))
     this.#private = this.tokens && createPrivateRepositories({ ...access, tokens: this.tokens })
     this.#api = api

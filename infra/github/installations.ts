@@ -5,13 +5,16 @@ import { type HostInstallation, type HostInstallations, INSTALLATION_BOUNDS, typ
 import { type ApiAnswer, troubleOf, UNAVAILABLE } from './answers.ts'
 import { describeRepository, isDisabled, webAddressOf } from './described.ts'
 
+/** An answer to a question with the credential of one person. `kept_out`: the account refuses the address of this server. */
+export type AnswerToPerson = ApiAnswer | { status: 'missing' } | { status: 'signed_out' } | KeptOut
+export type KeptOut = { status: 'kept_out' }
+
 /** Asks with the credential of one person. */
-export type AskPerson = (
-  url: string,
-  parameters: Readonly<Record<string, string | number>>,
-) => Promise<ApiAnswer | { status: 'missing' } | { status: 'signed_out' }>
+export type AskPerson = (url: string, parameters: Readonly<Record<string, string | number>>) => Promise<AnswerToPerson>
 
 const PAGE = 100
+/** An installation with such an answer is left out, and the others are listed. */
+const PASSED_OVER: ReadonlySet<string> = new Set(['ok', 'missing', 'kept_out'])
 
 const InstallationBody = z.object({
   id: z.int().positive(),
@@ -36,7 +39,7 @@ interface ListedPage {
 export async function listInstallations(ask: AskPerson): Promise<PersonAnswer<HostInstallations>> {
   const answer = await ask('/user/installations', { per_page: PAGE })
   // The list itself is always there: without it, nothing is known of the person.
-  if (answer.status === 'missing') return UNAVAILABLE
+  if (answer.status === 'missing' || answer.status === 'kept_out') return UNAVAILABLE
   if (answer.status !== 'ok') return withoutValue(answer)
   const page = InstallationsPage.safeParse(answer.data).data
   if (page === undefined) return UNAVAILABLE
@@ -45,21 +48,22 @@ export async function listInstallations(ask: AskPerson): Promise<PersonAnswer<Ho
     .filter(({ suspended_at }) => !suspended_at)
   const listed = reached.slice(0, INSTALLATION_BOUNDS.installations)
   const firsts = await mapFew(listed, ({ id }) => askPage(ask, id, 1))
-  const failed = firsts.find(first => first.status !== 'ok' && first.status !== 'missing')
+  const failed = firsts.find(first => !PASSED_OVER.has(first.status))
   if (failed) return failed as PersonAnswer<never>
 
   const items: HostInstallation[] = []
   let left: number = INSTALLATION_BOUNDS.repositories
   for (const [index, installation] of listed.entries()) {
     const first = firsts[index]
-    // It was removed or suspended since the list was made.
+    // It was removed or suspended since the list was made, or its account refuses the address of this server.
     if (first?.status !== 'ok') continue
     const found = await readRest(ask, installation, first.value, left)
     if (found.status !== 'ok') return found
     left -= found.value.repositories.length
     items.push(found.value)
   }
-  const isCut = reached.length > listed.length || page.total_count > page.installations.length
+  const isKeptOut = firsts.some(first => first.status === 'kept_out')
+  const isCut = isKeptOut || reached.length > listed.length || page.total_count > page.installations.length
   return { status: 'ok', value: { items, truncated: isCut } }
 }
 
@@ -74,7 +78,7 @@ async function readRest(
   let seen = first.listed
   for (let page = 2; seen < first.total && repositories.length < left; page++) {
     const next = await askPage(ask, installation.id, page)
-    if (next.status === 'missing') break
+    if (next.status === 'missing' || next.status === 'kept_out') break
     if (next.status !== 'ok') return next
     if (next.value.listed === 0) break
     repositories.push(...next.value.repositories)
@@ -97,9 +101,10 @@ async function readRest(
   }
 }
 
-async function askPage(ask: AskPerson, id: number, page: number): Promise<PersonAnswer<ListedPage>> {
+async function askPage(ask: AskPerson, id: number, page: number): Promise<PersonAnswer<ListedPage> | KeptOut> {
   const url = '/user/installations/{installation_id}/repositories'
   const answer = await ask(url, { installation_id: id, per_page: PAGE, page })
+  if (answer.status === 'kept_out') return answer
   if (answer.status !== 'ok') return withoutValue(answer)
   const body = RepositoriesPage.safeParse(answer.data).data
   if (body === undefined) return UNAVAILABLE
@@ -107,7 +112,7 @@ async function askPage(ask: AskPerson, id: number, page: number): Promise<Person
   return { status: 'ok', value: { total: body.total_count, repositories, listed: body.repositories.length } }
 }
 
-function withoutValue(answer: Awaited<ReturnType<AskPerson>>): PersonAnswer<never> {
+function withoutValue(answer: Exclude<AnswerToPerson, KeptOut>): PersonAnswer<never> {
   if (answer.status === 'missing') return { status: 'missing' }
   return answer.status === 'signed_out' ? answer : troubleOf(answer as ApiAnswer)
 }

@@ -13,13 +13,14 @@ import type {
   PersonAnswer,
 } from '#core/ports/people-host.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type ApiAnswer, type Refused, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
+import { type Refused, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import { ApiClient, type ApiClientOptions, type AskOptions, type Question } from './api-client.ts'
 import type { GitHubApp } from './app.ts'
 import type { Warn } from './daily-warnings.ts'
 import { describeRepository, isDisabled, textOf, webAddressOf } from './described.ts'
-import { listInstallations } from './installations.ts'
+import { type AnswerToPerson, listInstallations } from './installations.ts'
 import { createSignIn, type SignIn } from './sign-in.ts'
+import { ADDRESS_REFUSED } from './token-refusals.ts'
 import type { HostChange } from './webhook.ts'
 
 export interface PeopleOptions extends Pick<ApiClientOptions, 'version' | 'clock' | 'closing' | 'answerMs' | 'retryWithinMs'> {
@@ -31,7 +32,6 @@ export interface PeopleOptions extends Pick<ApiClientOptions, 'version' | 'clock
   isEnterprise: boolean
   patienceMs: number
   warn: Warn
-  onHeaders: ApiClientOptions['onHeaders']
   /** Told of a repository that a person sees as public, which other questions may still call missing. */
   onShownPublic(repository: HostRepository): void
 }
@@ -53,6 +53,7 @@ const SEEN_BYTES = 16 * 1024 * 1024
 const CLIENTS = 2_000
 const MISSING = { status: 'missing' } as const
 const SIGNED_OUT = { status: 'signed_out' } as const
+const KEPT_OUT = { status: 'kept_out' } as const
 
 type LookQuestion = Omit<Question, 'options'>
 
@@ -103,6 +104,7 @@ class AppPeople implements GitHubPeople {
 
   async person(access: PersonAccess): Promise<PersonAnswer<HostPerson>> {
     const answer = await this.#ask(access, { url: '/user', parameters: {} })
+    if (answer.status === 'kept_out') return UNAVAILABLE
     if (answer.status !== 'ok') return answer.status === 'missing' || answer.status === 'signed_out' ? answer : troubleOf(answer)
     const body = PersonBody.safeParse(answer.data).data
     if (body === undefined) return UNAVAILABLE
@@ -175,6 +177,7 @@ class AppPeople implements GitHubPeople {
     if (answer.status === 'missing') return MISSING
     // Thrown, since it is an answer about the person, which is not kept with those about the repository.
     if (answer.status === 'signed_out') throw new SignedOut()
+    if (answer.status === 'kept_out') return UNAVAILABLE
     if (answer.status !== 'ok') return troubleOf(answer)
     const repository = describeRepository(answer.data)
     if (repository === null) return UNAVAILABLE
@@ -184,17 +187,18 @@ class AppPeople implements GitHubPeople {
   }
 
   /** Asks with the credential of the person alone: a refusal is never asked again without it. */
-  async #ask(
-    access: PersonAccess,
-    question: LookQuestion,
-    options: AskOptions = {},
-  ): Promise<ApiAnswer | { status: 'missing' } | { status: 'signed_out' }> {
+  async #ask(access: PersonAccess, question: LookQuestion, options: AskOptions = {}): Promise<AnswerToPerson> {
     // The quota is the person's own, so no part of it is reserved for others.
     const answer = await this.#client(access).get({ ...question, options: { subject: 'known', ...options } })
     return answer.status === 'refused' ? this.#meaningOf(access, answer) : answer
   }
 
-  #meaningOf(access: PersonAccess, { of, message }: Refused): Trouble | { status: 'missing' } | { status: 'signed_out' } {
+  #meaningOf(access: PersonAccess, { of, message }: Refused): Trouble | typeof MISSING | typeof SIGNED_OUT | typeof KEPT_OUT {
+    // The person may see it, but not from this server: access has not ended.
+    if (of === 'address') {
+      this.#options.warn(...ADDRESS_REFUSED)
+      return KEPT_OUT
+    }
     // A rule of the organization, such as a single sign-on, or a suspended installation.
     if (of === 'account' || SUSPENDED.test(message)) return MISSING
     if (of === 'version' || TOO_MANY.test(message)) return UNAVAILABLE
@@ -212,9 +216,9 @@ class AppPeople implements GitHubPeople {
     const key = credentialKey(access)
     const found = this.#clients.get(key)
     if (found) return found
-    const { apiUrl, version, clock, closing, onHeaders, answerMs, retryWithinMs } = this.#options
+    const { apiUrl, version, clock, closing, warn, answerMs, retryWithinMs } = this.#options
     const token = access.accessToken
-    const made = new ApiClient({ apiUrl, version, clock, closing, onHeaders, answerMs, retryWithinMs, token })
+    const made = new ApiClient({ apiUrl, version, clock, closing, warn, answerMs, retryWithinMs, token })
     this.#clients.set(key, made)
     return made
   }

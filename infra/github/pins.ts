@@ -7,7 +7,7 @@ import { createHistories, type Histories } from '#infra/git/histories.ts'
 import { type TipSet, tipSetOf } from '#infra/git/history.ts'
 import { RefutedCommits } from '#infra/git/refuted-commits.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type ApiAnswer, Paused, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, readGitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { isBehind } from './described.ts'
 import type { GitRemotes } from './git-remotes.ts'
@@ -130,8 +130,9 @@ class GitHubPins implements Pins {
       if (isProven) return { status: 'ok', value: commit }
       return this.#refute(repository, commit, tips)
     } catch (error) {
-      if (error instanceof Paused) return error.trouble
-      return error instanceof GateFull ? BUSY : UNAVAILABLE
+      if (error instanceof GateFull) return BUSY
+      const failure = readGitFailure(error, true)
+      return failure.status === 'rate_limited' || failure.status === 'unavailable' ? failure : UNAVAILABLE
     }
   }
 

@@ -8,13 +8,18 @@ import { type ApiAnswer, Paused, type Refused, readGitFailure, troubleOf, UNAVAI
 import type { GitHubApi } from './api.ts'
 import { ApiClient, type ApiClientOptions, type AskOptions, type Place, type Question } from './api-client.ts'
 import type { RepositoryTokens, TokenSubject } from './app-tokens.ts'
+import type { Warn } from './daily-warnings.ts'
+import type { CredentialPauses, GitPauses } from './git-pauses.ts'
 import type { GitRemotes } from './git-remotes.ts'
+import { ADDRESS_REFUSED } from './token-refusals.ts'
 
 export interface PrivateAccessOptions
   extends Pick<ApiClientOptions, 'apiUrl' | 'version' | 'clock' | 'closing' | 'answerMs' | 'retryWithinMs'> {
   /** Origin of the host's pages, without a trailing slash. */
   url: string
   tokens: RepositoryTokens
+  warn: Warn
+  pauses: GitPauses
 }
 
 /** GitHub's API and git, asked about one private repository at a time, with a token for it alone: never with the operator's, and never without one. */
@@ -23,20 +28,26 @@ export interface PrivateAccess {
   remotes: GitRemotes
 }
 
-/** Each has a quota and a pause of its own. */
+/** What asks with one token: with a quota and pauses of its own. */
+interface TokenClient {
+  api: ApiClient
+  git: CredentialPauses
+}
+
 const CLIENTS = 1_000
 const MISSING = { status: 'missing', message: 'no credential reads it' } as const
 
 export function createPrivateAccess(options: PrivateAccessOptions): PrivateAccess {
-  const { url, tokens, apiUrl, version, clock, closing, answerMs, retryWithinMs } = options
+  const { url, tokens, warn, pauses, apiUrl, version, clock, closing, answerMs, retryWithinMs } = options
   /** By the digest of the token. */
-  const clients = new LRUCache<string, ApiClient>(entriesAtMost(CLIENTS))
+  const clients = new LRUCache<string, TokenClient>(entriesAtMost(CLIENTS))
 
-  function clientOf(token: string): ApiClient {
+  function clientOf(token: string): TokenClient {
     const key = createHash('sha256').update(token).digest('base64')
     const known = clients.get(key)
     if (known) return known
-    const made = new ApiClient({ apiUrl, version, clock, closing, answerMs, retryWithinMs, token, onHeaders: () => {} })
+    const api = new ApiClient({ apiUrl, version, clock, closing, warn, answerMs, retryWithinMs, token })
+    const made = { api, git: pauses.ofCredential() }
     clients.set(key, made)
     return made
   }
@@ -48,13 +59,13 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
   ): Promise<Answer | ApiAnswer> {
     if (of === undefined) return UNAVAILABLE
     const answer = await askOnce(of)
-    if (!isRefusedToken(answer)) return unrefused(answer)
+    if (!isRefusedToken(answer)) return unrefused(answer, warn)
     tokens.forget([of.id])
-    return unrefused(await askOnce(of))
+    return unrefused(await askOnce(of), warn)
 
     async function askOnce(repository: TokenSubject): Promise<Answer | ApiAnswer | Refused> {
       const token = await tokens.token(repository)
-      return token.status === 'ok' ? question(clientOf(token.value)) : withoutToken(token)
+      return token.status === 'ok' ? question(clientOf(token.value).api) : withoutToken(token)
     }
   }
 
@@ -78,12 +89,15 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
           const token = await tokens.token(of)
           if (token.status !== 'ok') throw token.status === 'missing' ? notFound() : new Paused(token)
           try {
-            return await question(remoteAt(remote, token.value))
+            return (await clientOf(token.value).git.ask(remoteAt(remote, token.value), question)).value
           } catch (error) {
             const failure = readGitFailure(error, false)
             if (failure.status !== 'refused') throw error
-            if (failure.of !== 'token') throw notFound(error)
-            if (isAgain) throw notFound(error)
+            if (failure.of === 'address') {
+              warn(...ADDRESS_REFUSED)
+              throw error
+            }
+            if (failure.of !== 'token' || isAgain) throw notFound(error)
             tokens.forget([of.id])
           }
         }
@@ -119,7 +133,9 @@ function isRefusedToken(answer: { status: string }): boolean {
   return answer.status === 'refused' && (answer as Refused).of === 'token'
 }
 
-function unrefused<Answer extends { status: string }>(answer: Answer | ApiAnswer | Refused): Answer | ApiAnswer {
+function unrefused<Answer extends { status: string }>(answer: Answer | ApiAnswer | Refused, warn: Warn): Answer | ApiAnswer {
   if (answer.status !== 'refused') return answer as Answer
-  return (answer as Refused).of === 'version' ? UNAVAILABLE : MISSING
+  const { of } = answer as Refused
+  if (of === 'address') warn(...ADDRESS_REFUSED)
+  return of === 'version' || of === 'address' ? UNAVAILABLE : MISSING
 }

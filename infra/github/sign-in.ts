@@ -6,6 +6,7 @@ import { ANSWER_MS, USER_AGENT } from './api-client.ts'
 import type { GitHubApp } from './app.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { Warn } from './daily-warnings.ts'
+import { noteRetirement } from './retirement.ts'
 
 export interface SignInOptions {
   app: GitHubApp
@@ -64,8 +65,13 @@ const ENDINGS: ReadonlyMap<number, 'ended' | 'unknown'> = new Map([
 
 export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs = ANSWER_MS }: SignInOptions): SignIn {
   const fetchBounded = boundedFetch(ANSWER_BYTES)
-  const send = (target: string, init: RequestInit): Promise<Response> =>
-    fetchBounded(target, { ...init, signal: AbortSignal.any([closing, AbortSignal.timeout(answerMs)]) })
+  /** @param path template of the endpoint, for warnings */
+  const send = async (target: string, path: string, init: RequestInit): Promise<Response> => {
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
+    const answer = await fetchBounded(target, { ...init, signal })
+    noteRetirement(warn, `${init.method} ${path}`, Object.fromEntries(answer.headers))
+    return answer
+  }
 
   return {
     url({ state, challenge, redirectUri }) {
@@ -76,7 +82,7 @@ export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs 
     },
 
     async credential(grant) {
-      const answer = await send(`${url}/login/oauth/access_token`, {
+      const answer = await send(`${url}/login/oauth/access_token`, '/login/oauth/access_token', {
         method: 'POST',
         headers: { accept: 'application/json', 'user-agent': USER_AGENT },
         body: new URLSearchParams({ client_id: app.clientId, client_secret: app.clientSecret, ...grant }),
@@ -97,16 +103,20 @@ export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs 
 
     async end(what, { accessToken }) {
       const client = Buffer.from(`${app.clientId}:${app.clientSecret}`).toString('base64')
-      return await send(`${apiUrl}/applications/${encodeURIComponent(app.clientId)}/${what}`, {
-        method: 'DELETE',
-        headers: {
-          accept: 'application/vnd.github+json',
-          authorization: `Basic ${client}`,
-          'content-type': 'application/json',
-          'user-agent': USER_AGENT,
+      return await send(
+        `${apiUrl}/applications/${encodeURIComponent(app.clientId)}/${what}`,
+        `/applications/{client_id}/${what}`,
+        {
+          method: 'DELETE',
+          headers: {
+            accept: 'application/vnd.github+json',
+            authorization: `Basic ${client}`,
+            'content-type': 'application/json',
+            'user-agent': USER_AGENT,
+          },
+          body: JSON.stringify({ access_token: accessToken }),
         },
-        body: JSON.stringify({ access_token: accessToken }),
-      })
+      )
         .then(async answer => {
           await answer.body?.cancel()
           return ENDINGS.get(answer.status) ?? 'unavailable'

@@ -63,6 +63,8 @@ export interface LocalHostOptions {
   onRefused?: OnRefused
   /** A monotonic time in milliseconds, by which the pace of readers is measured. Default: that of this process. */
   monotonicNow?: () => number
+  /** For tests. Default: `RAW_FILE_BYTES`. */
+  rawFileBytes?: number
   /** For tests. Default: `HISTORY_WAIT_MS`. */
   historyWaitMs?: number
 }
@@ -81,7 +83,7 @@ const BUSY_SECONDS = 2
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
   await Promise.all([requireGit(), removeLeftoverViews(new Date())])
   const roots = [options.root, ...(options.examples === undefined ? [] : [options.examples])]
-  const rawFiles = createRawFiles(options.monotonicNow)
+  const rawFiles = createRawFiles({ now: options.monotonicNow, maxBytes: options.rawFileBytes })
   const onRefused = tellOnce(options.onRefused ?? (() => {}))
   return new LocalGitHost(await Promise.all(roots.map(root => realpath(root))), options, rawFiles, onRefused)
 }

@@ -23,6 +23,8 @@ interface Flight<Value> {
 }
 
 const MAX_BYTES = 16 * 1024 * 1024
+/** Estimated memory of all entries that say that there is nothing. */
+const ABSENT_BYTES = 4 * 1024 * 1024
 /** Estimated memory of an entry besides its key, value and watched paths. */
 const ENTRY_BYTES = 300
 
@@ -33,7 +35,10 @@ const ENTRY_BYTES = 300
  * Callers may share a check or a computation, but never one from before the event that they handle.
  */
 export class SignedCache<Value> {
-  readonly #entries: LRUCache<string, Entry<Value>>
+  /** Separate from `#absent`: names of nothing are endless, and must not evict values. */
+  readonly #found: LRUCache<string, Entry<Value>>
+  /** Entries whose value is `null`. */
+  readonly #absent: LRUCache<string, Entry<Value>>
   readonly #flights = new Map<string, Flight<Value>>()
   #order = 0
 
@@ -41,17 +46,18 @@ export class SignedCache<Value> {
   constructor(maxBytes = MAX_BYTES) {
     const sizeCalculation = ({ bytes, signatures }: Entry<Value>, key: string) =>
       ENTRY_BYTES + memoryOf(key) + memoryOf(signatures) + bytes
-    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation })
+    this.#found = new LRUCache({ maxSize: maxBytes, sizeCalculation })
+    this.#absent = new LRUCache({ maxSize: Math.min(maxBytes, ABSENT_BYTES), sizeCalculation })
   }
 
   /** Estimated memory of all entries. */
   get sizeBytes(): number {
-    return this.#entries.calculatedSize
+    return this.#found.calculatedSize + this.#absent.calculatedSize
   }
 
   /** The cached value if it is current, else `null`. It computes and waits for nothing. */
   async cached(key: string): Promise<{ value: Value } | null> {
-    const entry = this.#entries.get(key)
+    const entry = this.#entry(key)
     return entry && (await this.#isCurrent(key, entry)) ? entry : null
   }
 
@@ -59,7 +65,7 @@ export class SignedCache<Value> {
   async get(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
     const order = this.#order++
     for (;;) {
-      const entry = this.#entries.get(key)
+      const entry = this.#entry(key)
       if (entry && (await this.#isCurrent(key, entry))) return entry.value
       const flight = this.#flights.get(key)
       if (!flight) return this.#start(key, compute)
@@ -68,10 +74,22 @@ export class SignedCache<Value> {
     }
   }
 
+  #entry(key: string): Entry<Value> | undefined {
+    return this.#found.get(key) ?? this.#absent.get(key)
+  }
+
+  #keep(key: string, entry: Entry<Value>): void {
+    const [here, there] = entry.value === null ? [this.#absent, this.#found] : [this.#found, this.#absent]
+    there.delete(key)
+    here.set(key, entry)
+  }
+
   async #isCurrent(key: string, entry: Entry<Value>): Promise<boolean> {
     const isCurrent = await areCurrent(entry.signatures)
     // Another caller may have replaced it meanwhile.
-    if (!isCurrent && this.#entries.peek(key) === entry) this.#entries.delete(key)
+    for (const entries of [this.#found, this.#absent]) {
+      if (!isCurrent && entries.peek(key) === entry) entries.delete(key)
+    }
     return isCurrent
   }
 
@@ -85,7 +103,7 @@ export class SignedCache<Value> {
     const signing = new Signing()
     const { value, keep, bytes } = await compute(signing.watch)
     const { signatures, isSettled } = signing
-    if (keep && isSettled) this.#entries.set(key, { value, signatures, bytes: bytes ?? memoryOf(value) })
+    if (keep && isSettled) this.#keep(key, { value, signatures, bytes: bytes ?? memoryOf(value) })
     return value
   }
 }

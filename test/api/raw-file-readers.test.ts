@@ -26,7 +26,11 @@ beforeAll(async () => {
     },
     'acme/media': { LICENSE: MIT },
   }
-  app = await testApp(files, { clients: { checkEveryMs: 20, now: () => now.answers }, monotonicNow: () => now.files })
+  app = await testApp(files, {
+    clients: { checkEveryMs: 20, now: () => now.answers },
+    monotonicNow: () => now.files,
+    rawFileBytes: 200 * MIB,
+  })
   const media = app.repository('acme/media')
   await media.commit({ 'film.bin': { blob: await media.writeZeroBlob(200 * MIB) } })
   await app.open('/local/acme/tools')

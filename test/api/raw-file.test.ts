@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseRange } from '#api/http/send-file.ts'
-import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { CASE_MESSAGE } from '#core/errors.ts'
+import { RAW_FILE_BYTES } from '#core/limits.ts'
+import { countGitStreams } from '#test/support/git-streams.ts'
+import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 import { countTurns } from '#test/support/turn-counter.ts'
 import { MIT, skillText } from './support/texts.ts'
 
@@ -27,6 +30,7 @@ beforeAll(async () => {
       'broken/SKILLSET.md': '---\nname: [\n---\n',
       'broken/a.md': '# A\n',
     },
+    'acme/large': {},
   })
   raw = `/git/local/acme/handbook/raw/${app.commitOf('acme/handbook')}`
 })
@@ -125,6 +129,28 @@ test('the address that the interface gives for a file leads to its bytes', async
   expect(refused.json.error.code).toBe('file.too_large')
   const { pathname } = new URL(refused.json.error.sourceUrl)
   expect((await app.get(pathname)).body).toHaveLength(2 * 1024 * 1024)
+})
+
+test('a file of more than 100 MiB is 413 before git reads it, whatever part is asked for', async () => {
+  const repository = app.repository('acme/large')
+  const [largest, larger] = [await repository.writeZeroBlob(RAW_FILE_BYTES), await repository.writeZeroBlob(RAW_FILE_BYTES + 1)]
+  const commit = await repository.commit({ LICENSE: MIT, 'largest.bin': { blob: largest }, 'larger.bin': { blob: larger } })
+  await app.open('/local/acme/large')
+  const urlOf = (path: string) => `/git/local/acme/large/raw/${commit}/${path}`
+  const head = await app.get(urlOf('largest.bin'), { headers: { range: 'bytes=0-0', 'if-range': '"other"' }, method: 'HEAD' })
+  expect([head.status, head.headers['content-length']]).toEqual([200, `${RAW_FILE_BYTES}`])
+  for (const headers of [{}, { range: 'bytes=0-0' }, { 'if-none-match': `W/"${larger}"` }]) {
+    const answer = await app.get(urlOf('larger.bin'), { headers })
+    expect([answer.status, answer.json.error]).toEqual([
+      413,
+      {
+        code: 'file.too_large',
+        message: CASE_MESSAGE['file.too_large:raw'],
+        sourceUrl: `${BASE_URL}${urlOf('larger.bin')}`,
+      },
+    ])
+    expect(countGitStreams()).toBe(0)
+  }
 })
 
 test('of requests that come at once, one begins in a turn of the event loop, and clients take turns', async () => {

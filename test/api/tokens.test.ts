@@ -5,17 +5,23 @@ let scene: PeopleScene
 let browser: Browser
 let records: string[]
 const lines: string[] = []
+let warnings: string[] = []
 beforeAll(async () => {
-  scene = await openPeopleScene({ logger: { level: 'trace', stream: { write: (line: string) => void lines.push(line) } } })
+  scene = await openPeopleScene({
+    logger: { level: 'trace', stream: { write: (line: string) => void lines.push(line) } },
+    onWarning: warning => void warnings.push(warning),
+  })
   records = []
 })
 afterAll(() => scene.close())
 beforeEach(async () => {
+  warnings = []
   browser = await scene.signIn(scene.ada)
 })
 afterEach(async () => {
   await browser.submit('/auth/sign-out', { what: 'everything' })
   expect(scene.github.mistakes).toEqual([])
+  expect(warnings).toEqual([])
   scene.github.reset()
 })
 
@@ -219,6 +225,28 @@ test('a token is no session: me knows nobody, and the rest of it is 401', async 
     expect(await refusal(browser.get(url, headers))).toEqual([401, 'auth.required'])
   }
   expect(await refusal(browser.post(URL, BODY, headers))).toEqual([401, 'auth.required'])
+})
+
+test('an IP allow list that refuses this server ends no session and no token: both are told to ask again', async () => {
+  const { token, item } = await make()
+  const ask = async () => [
+    await refusal(browser.get('/api/v1/mounts/gh/acme/closed')),
+    await refusal(scene.get('/api/v1/mounts/gh/acme/closed', { headers: { authorization: `Bearer ${token}` } })),
+  ]
+  scene.acme.refusesAddress = true
+  scene.advanceClock(31)
+  expect(await ask()).toEqual([
+    [503, 'mount.unavailable'],
+    [503, 'mount.unavailable'],
+  ])
+  expect(await refusal(browser.post(URL, BODY))).toEqual([503, 'mount.unavailable'])
+  expect((await browser.get('/api/v1/me')).json.user).toMatchObject({ login: 'ada' })
+  expect((await browser.get(URL)).json.items).toMatchObject([{ id: item.id }])
+  expect(warnings.splice(0)).toEqual([expect.stringContaining('the IP allow list of an organization')])
+  scene.acme.refusesAddress = false
+  scene.advanceClock(31)
+  expect((await browser.get('/api/v1/mounts/gh/acme/closed')).status).toBe(200)
+  expect((await scene.get('/api/v1/mounts/gh/acme/closed', { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
 })
 
 test('the last use of a token is noted, and again an hour later', async () => {

@@ -113,6 +113,14 @@ describe('an organisation that refuses', () => {
     expect(new Set(credentials())).toEqual(new Set(['personal']))
   })
 
+  test('addresses, at a private repository that the token sees: it stays missing, and the log names no account', async () => {
+    const { repository, organization } = await createIn({ members: new Map([[reader(), 'admin']]), refusesAddress: true })
+    await scene.shownAs(repository, { visibility: 'private' })
+    const at = await openWith(github.personalToken(reader()))
+    expect(await at.repository(organization.login, 'tools')).toEqual(MISSING)
+    expect(warnings.join()).not.toContain(organization.login)
+  })
+
   test('everybody is unavailable rather than missing', async () => {
     const { repository } = await createIn({})
     const refusal = { status: 403, body: '{"message":"Something new that nobody has heard of"}' }
@@ -235,70 +243,27 @@ describe('a version of the API that', () => {
     expect(warnings).toEqual([expect.stringContaining(message)])
   })
 
-  test('GitHub is about to retire is told once a day', async () => {
-    const { repository, commit } = await createIn({})
-    const headers = { deprecation: 'Tue, 10 Mar 2028 00:00:00 GMT', sunset: 'Wed, 10 Mar 2030 00:00:00 GMT' }
-    const body = JSON.stringify({ message: 'Server Error' })
-    const at = await openWith(null)
-    expect(await look(repository, null, at)).toEqual(ok(commit))
-    for (let hour = 0; hour < 30; hour++) {
-      github.clock.advance(3_600)
+  test.each(['Tue, 10 Mar 2028 00:00:00 GMT', '@1836259200'])(
+    'GitHub is about to retire, deprecated %s, is told once a day for each endpoint, with both dates',
+    async deprecation => {
+      const { repository, commit } = await createIn({})
+      const headers = { deprecation, sunset: 'Wed, 10 Mar 2030 00:00:00 GMT' }
+      const body = JSON.stringify({ message: 'Server Error' })
+      const at = await openWith(null)
+      expect(await look(repository, null, at)).toEqual(ok(commit))
+      for (let hour = 0; hour < 30; hour++) {
+        github.clock.advance(3_600)
+        github.faults.add({ status: 404, headers, body, match: { host: 'api' } })
+        await look(repository, null, at)
+      }
+      expect(warnings).toHaveLength(2)
+      expect(warnings[0]).toMatch(/GET \/repos\/\{owner\}\/\{repo\} .* 10 Mar 2028 .* Wed, 10 Mar 2030/)
       github.faults.add({ status: 404, headers, body, match: { host: 'api' } })
-      await look(repository, null, at)
-    }
-    expect(warnings).toHaveLength(2)
-    expect(warnings[0]).toContain('Wed, 10 Mar 2030')
-  })
-})
-
-const packetOf = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
-
-describe('git', () => {
-  const plain = { 'content-type': 'text/plain' }
-  const gitRequests = () => github.log.git.length
-
-  test.each([
-    ['429', { status: 429, body: 'Too many requests\n', headers: { ...plain, 'retry-after': '20' } }, 20],
-    ['429 without seconds', { status: 429, body: 'Too many requests\n', headers: plain }, 60],
-    ['503', { status: 503, body: '', headers: { 'retry-after': '30' } }, 30],
-    [
-      'an error in a 200',
-      {
-        body: packetOf('ERR GitHub is temporarily limiting some unauthenticated downloads. Please retry later'),
-        headers: { 'content-type': 'application/x-git-upload-pack-result' },
-      },
-      60,
-    ],
-  ])('is asked nothing, for any repository, until the seconds of %s are over', async (_, fault, seconds) => {
-    const [first, second] = [await createIn({}), await createIn({})]
-    const at = await openWith(null)
-    const described = await describeAt(at, second.repository)
-    github.faults.add({ ...fault, match: { host: 'web' } })
-    await look(first.repository, null, at)
-    const before = gitRequests()
-    expect(await at.resolve(described, 'v1')).toMatchObject({ status: expect.stringMatching(/missing|limited|unavailable/) })
-    github.clock.advance(seconds - 2)
-    await at.resolve(described, 'v2')
-    expect(gitRequests()).toBe(before)
-    github.clock.advance(3)
-    await at.resolve(described, 'v3')
-    expect(gitRequests()).toBe(before + 1)
-  })
-
-  test('pauses grow while limits without seconds follow each other', async () => {
-    const { repository } = await createIn({})
-    const at = await openWith(null)
-    const described = await describeAt(at, repository)
-    github.faults.add({ status: 429, body: 'Too many requests\n', headers: plain, times: 99, match: { host: 'web' } })
-    const asks: number[] = []
-    for (let minute = 0; minute < 16; minute++) {
-      const before = gitRequests()
-      await at.resolve(described, `v${minute}`)
-      if (gitRequests() > before) asks.push(minute)
-      github.clock.advance(61)
-    }
-    expect(asks).toEqual([0, 1, 3, 7, 15])
-  })
+      await at.accounts?.account('strict')
+      expect(warnings[2]).toContain('GET /users/{username} ')
+      expect(warnings.join()).not.toContain(repository.owner)
+    },
+  )
 })
 
 test('a comparison that GitHub refuses with 422 is not final: the history decides', async () => {

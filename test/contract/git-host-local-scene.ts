@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { openLocalHost } from '#infra/local/host.ts'
+import { type LocalHostOptions, openLocalHost } from '#infra/local/host.ts'
 import { createRepositories } from '#test/support/repository.ts'
 import { takeTemporaryFolder } from '#test/support/temporary-folder.ts'
 
@@ -16,10 +16,10 @@ export const TEST_READER = {
 }
 
 /** The host of a folder of repositories. */
-export async function openLocalHostScene() {
+export async function openLocalHostScene(options: Pick<LocalHostOptions, 'rawFileBytes'> = {}) {
   const [repositories, outside] = await Promise.all([createRepositories(), createRepositories()])
   const temporary = await takeTemporaryFolder()
-  const host = await openLocalHost({ root: repositories.root, baseUrl: BASE_URL })
+  const host = await openLocalHost({ ...options, root: repositories.root, baseUrl: BASE_URL })
   let created = 0
   const nextName = () => `tools-${++created}`
 

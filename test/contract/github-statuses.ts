@@ -73,6 +73,8 @@ const BAD_CREDENTIALS = message('Bad credentials')
 const INTEGRATION = message('Resource not accessible by integration')
 const REFUSED = message('`acme` forbids access via a personal access token (classic).')
 
+const NOT_ON_LIST = message('The `acme` organization has an IP allow list enabled, and your IP address is not permitted.')
+
 const ROWS: Record<Question, readonly Row[]> = {
   'GET /repos/{owner}/{repo}': [
     [200, 'public', RECORDING, 'shown'],
@@ -82,6 +84,7 @@ const ROWS: Record<Question, readonly Row[]> = {
     [400, 'unsupported version of the API', DOCUMENTATION, 'unavailable', UNSUPPORTED],
     [401, 'the token is not valid', RECORDING, 'shown', { ...BAD_CREDENTIALS, times: 1 }, true],
     [403, 'the organization refuses the token', 'composer/composer#12711', 'shown', { ...REFUSED, times: 1 }, true],
+    [403, 'an IP allow list lacks this server', 'xaf/omni#670', 'shown', { ...NOT_ON_LIST, times: 1 }, true],
     [403, 'the account of the token is suspended', 'report', 'shown', { ...SUSPENDED, times: 1 }, true],
     [403, 'refused to everybody', DESCRIPTION, 'unavailable', message('Something new')],
     [403, 'blocked by GitHub staff', DESCRIPTION, 'missing', message('Repository access blocked')],
@@ -193,6 +196,7 @@ const ROWS: Record<Question, readonly Row[]> = {
     [304, 'no etag is ever sent', DESCRIPTION, 'unavailable', {}],
     [401, 'the sign-in ended', DESCRIPTION, 'signed out', BAD_CREDENTIALS],
     [403, 'refused', DESCRIPTION, 'missing', INTEGRATION],
+    [403, 'an IP allow list lacks this server', 'xaf/omni#670', 'unavailable', NOT_ON_LIST],
   ],
   'GET /user/installations': [
     [200, 'those that the person reaches', DESCRIPTION, 'shown'],
@@ -204,17 +208,20 @@ const ROWS: Record<Question, readonly Row[]> = {
     [200, 'a page', DESCRIPTION, 'shown'],
     [304, 'no etag is ever sent', DESCRIPTION, 'unavailable', {}],
     [403, 'suspended a moment ago: left out', DESCRIPTION, 'shown', message('This installation has been suspended')],
+    [403, 'an IP allow list lacks this server: left out', 'xaf/omni#670', 'shown', NOT_ON_LIST],
     [404, 'removed a moment ago: left out', DESCRIPTION, 'shown', NOT_FOUND],
   ],
   'GET /repos/{owner}/{repo}/installation': [
     [200, 'the App is installed', DESCRIPTION, 'shown'],
     [301, 'renamed a moment ago: the next visit has the new name', DESCRIPTION, 'unavailable', { headers: { location: '/' } }],
+    [403, 'an IP allow list lacks this server', 'xaf/omni#670', 'unavailable', NOT_ON_LIST],
     [404, 'the App is not installed', DESCRIPTION, 'missing', NOT_FOUND],
   ],
   'POST /app/installations/{installation_id}/access_tokens': [
     [201, 'a token for one repository', DESCRIPTION, 'shown'],
     [401, 'the key of the App is not valid', DESCRIPTION, 'unavailable', message('A JSON web token could not be decoded')],
     [403, 'the installation is suspended', DESCRIPTION, 'missing', message('This installation has been suspended')],
+    [403, 'an IP allow list lacks this server', 'xaf/omni#670', 'unavailable', NOT_ON_LIST],
     [404, 'the installation is gone', DESCRIPTION, 'missing', NOT_FOUND],
     [422, 'the installation does not reach the repository', DESCRIPTION, 'missing', message('There is at least one repository')],
   ],
@@ -238,8 +245,17 @@ const ROWS: Record<Question, readonly Row[]> = {
       { ...git('Personal access tokens (classic) are forbidden.\n'), times: 1 },
       true,
     ],
+    [
+      403,
+      'an IP allow list lacks this server',
+      'xaf/omni#670',
+      'shown',
+      { ...git('The organization has an IP allow list enabled\n'), times: 1 },
+      true,
+    ],
     [403, 'disabled', 'report', 'missing', git('Access to this repository has been disabled by GitHub staff.\n')],
     [403, 'refused to everybody', DOCUMENTATION, 'unavailable', git('Something new\n')],
+    [403, 'throttled', DOCUMENTATION, 'rate limited', git('Forbidden\n', { 'retry-after': '20' })],
     [404, 'absent', DOCUMENTATION, 'missing', git('Not Found\n')],
     [429, 'throttled', DOCUMENTATION, 'rate limited', git('Too many requests\n', { 'retry-after': '20' })],
     [451, 'blocked by law', 'report', 'missing', git('Repository unavailable due to DMCA takedown.\n')],

@@ -20,6 +20,7 @@ const closed: HostRepository = {
   avatar: null,
   visibility: 'private',
 }
+const NOT_ON_LIST = '{"message":"The `acme` organization has an IP allow list enabled"}'
 let host: GitHubHost
 
 beforeEach(async () => {
@@ -127,6 +128,26 @@ test('a suspended installation is noticed by the token that it made, too', async
   installation.suspendedAt = null
 })
 
+test('an IP allow list that lacks this server makes the repository unavailable, not gone, and is told without a name', async () => {
+  const warnings: string[] = []
+  const at = await openGitHubHostAt(github, { app: { ...app, id: String(app.id) }, onWarning: text => warnings.push(text) })
+  const commit = await tip()
+  acme.refusesAddress = true
+  expect(await at.resolve(closed, null)).toMatchObject({ status: 'unavailable' })
+  expect(await at.resolve(closed, 'side')).toMatchObject({ status: 'unavailable' })
+  expect(await at.tip(closed)).toMatchObject({ status: 'unavailable' })
+  expect(await at.refs(closed)).toMatchObject({ status: 'unavailable' })
+  await expect(at.open(closed, commit, LIMITS).then(contentsOf)).rejects.toMatchObject({ code: 'index.fetch_failed' })
+  github.faults.add({ match: { path: '/repos/acme/closed/installation' }, status: 403, body: NOT_ON_LIST })
+  host.applyChange({ repositories: [{ id: closed.id, fullName: 'acme/closed' }], accounts: [], refs: [] })
+  expect(await host.resolve(closed, null)).toMatchObject({ status: 'unavailable' })
+  expect(warnings).toEqual([expect.stringContaining('the IP allow list of an organization')])
+  expect(warnings.join()).not.toMatch(/acme|closed/)
+  acme.refusesAddress = false
+  expect(await at.resolve(closed, null)).toEqual({ status: 'ok', value: commit })
+  await at.close()
+})
+
 test('the clock of this machine may be wrong by minutes', async () => {
   github.clock.advance(1800)
   expect(await host.resolve(closed, null)).toMatchObject({ status: 'ok' })
@@ -170,6 +191,22 @@ test('a host that limits or fails makes no private repository disappear', async 
   })
   expect(await host.resolve(closed, null)).toEqual({ status: 'rate_limited', retryAfterSeconds: 9 })
   github.faults.clear()
+})
+
+test.each([429, 403, 503])('git that asks for a pause with %i is asked nothing until then', async status => {
+  await tip()
+  const asked = () => github.log.git.length
+  github.log.clear()
+  github.faults.add({ match: { host: 'web' }, status, body: '', headers: { 'retry-after': '600' } })
+  const trouble = { status: status === 503 ? 'unavailable' : 'rate_limited' }
+  expect(await host.tip(closed)).toEqual({ ...trouble, retryAfterSeconds: 600 })
+  github.clock.advance(590)
+  expect(await host.tip(closed)).toEqual({ ...trouble, retryAfterSeconds: 10 })
+  expect(await host.resolve(closed, null)).toMatchObject({ status: 'ok' })
+  expect(asked()).toBe(1)
+  github.clock.advance(11)
+  expect(await host.tip(closed)).toMatchObject({ status: 'ok' })
+  expect(asked()).toBe(2)
 })
 
 test('a key of another App is the mistake of the operator', async () => {

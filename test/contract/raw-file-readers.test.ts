@@ -9,11 +9,13 @@ import { until } from '#test/support/until.ts'
 import { describeAt } from './git-host-asking.ts'
 import { openLocalHostScene, TEST_READER } from './git-host-local-scene.ts'
 
-const scene = await openLocalHostScene()
+const MIB = 1024 * 1024
+/** So large that one file takes more than any share. */
+const LARGEST_BYTES = 300 * MIB
+const scene = await openLocalHostScene({ rawFileBytes: LARGEST_BYTES })
 const { host, create, rawText } = scene
 afterAll(scene.close)
 
-const MIB = 1024 * 1024
 const busy = expect.objectContaining({ name: 'RawFileError', reason: 'busy' })
 
 /** Readers that leave together, or when they are displaced. */
@@ -90,7 +92,7 @@ describe('slow readers', () => {
   test('that leave end git at once, also while nothing is sent yet', async () => {
     const far = openReaders(described, commit)
     const huge = await create()
-    const at = await huge.commit({ 'huge.bin': { blob: await huge.writeZeroBlob(1024 * 1024 * 1024) } })
+    const at = await huge.commit({ 'huge.bin': { blob: await huge.writeZeroBlob(LARGEST_BYTES) } })
     const left = new AbortController()
     const file = await host.readRawFile(await describeAt(host, huge), at, 'huge.bin', { ...TEST_READER, signal: left.signal })
     const lastByte = (file?.sizeBytes ?? 0) - 1
@@ -105,7 +107,7 @@ describe('slow readers', () => {
 
   test('of a file that is larger than any share leave room for the files of pages', async () => {
     const huge = await create()
-    const blob = await huge.writeZeroBlob(300 * 1024 * 1024)
+    const blob = await huge.writeZeroBlob(LARGEST_BYTES)
     const at = await huge.commit({ 'huge.bin': { blob }, 'page.md': 'a page', 'full.md': 'x'.repeat(64 * 1024) })
     const place = await describeAt(host, huge)
     const stalled = openReaders(place, at)
@@ -121,7 +123,7 @@ describe('slow readers', () => {
     /** Readers of one repository, which holds two of them, under a time that the test sets. */
     function openTimed() {
       let now = 0
-      const rawFiles = createRawFiles(() => now)
+      const rawFiles = createRawFiles({ now: () => now, maxBytes: LARGEST_BYTES })
       const displaced: string[] = []
       const ends: (() => void)[] = []
       onTestFinished(async () => {

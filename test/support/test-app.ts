@@ -42,6 +42,8 @@ export const WEBHOOK_SECRET = 'between-the-host-and-us'
 export interface TestAppOptions {
   /** The time by which the pace of readers of raw files is measured, in milliseconds. Default: that of this process. */
   monotonicNow?: () => number
+  /** Of a raw file. Default: as the service serves it. */
+  rawFileBytes?: number
   /** Default: those of `openTestStores`. */
   blobs?: BlobStore
   states?: StateStore
@@ -136,9 +138,13 @@ export async function testApp(
   const { blobs = stores.blobs, states = stores.states, patienceMs = PATIENT.patienceMs } = options
   // The queue of the stores belongs to their state store.
   const queue = (states === stores.states ? stores.queue : undefined) ?? createStateQueue(states, clock)
-  const { monotonicNow } = options
+  const { monotonicNow, rawFileBytes } = options
   const localOptions = { root: repositories.root, baseUrl: BASE_URL, historyWaitMs: patienceMs }
-  const host = await openLocalHost({ ...localOptions, ...(monotonicNow && { monotonicNow }) })
+  const host = await openLocalHost({
+    ...localOptions,
+    ...(monotonicNow && { monotonicNow }),
+    ...(rawFileBytes && { rawFileBytes }),
+  })
   const github = options.github ? await startFakeGitHub({ root: repositories.root }) : null
   const { onWarning = failOn } = options
   const githubOptions = github && hostOptions(github, options.github ?? { withToken: false }, { clock, patienceMs, onWarning })

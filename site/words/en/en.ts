@@ -25,6 +25,8 @@ export const EN = {
     'file.not_found': 'there is no readable file at this path; check the path',
     'file.too_large': 'the file is larger than 1,048,576 bytes; read it at its host',
     'file.not_text': 'the file is not UTF-8 text; read it at its host',
+    'file.too_large:raw':
+      'the file is larger than 104,857,600 bytes, the most that is served of a raw file; read it in a clone of the repository',
     'file.not_text:lfs': 'the text is kept in Git LFS: the repository holds only a pointer to it',
   } as Readonly<Record<string, string>>,
   /** What findings say, by `core/words/findings.ts`. */

@@ -2,7 +2,7 @@ import type { Credential } from './credentials.ts'
 import { type Account, type Installation, isInstalledOn, type Repository, type Role, type World } from './world.ts'
 
 /** What the host says about a repository to someone who asks for it. */
-export type Access = 'granted' | 'missing' | 'blocked' | 'saml' | 'suspended' | 'refused' | 'forbidden'
+export type Access = 'granted' | 'missing' | 'blocked' | 'saml' | 'suspended' | 'refused' | 'forbidden' | 'address'
 
 /** Reading contents asks for more than seeing that the repository is there. */
 export type Purpose = 'metadata' | 'contents'
@@ -11,11 +11,15 @@ export function accessTo(world: World, credential: Credential, repository: Repos
   const access = visibilityOf(world, credential, repository)
   if (access !== 'granted') return access
   if (repository.blocked !== null) return 'blocked'
+  if (repository.owner.refusesAddress && CARRIED.has(credential.kind)) return 'address'
   const { visibility } = repository
   if (purpose === 'contents' && visibility !== 'public' && permissionsOf(world, credential, repository)?.contents === undefined)
     return 'forbidden'
   return 'granted'
 }
+
+/** Without one of these, public repositories are shown to every address. */
+const CARRIED: ReadonlySet<Credential['kind']> = new Set(['personal', 'user', 'installation'])
 
 function visibilityOf(world: World, credential: Credential, repository: Repository): Access {
   const isPublic = repository.visibility === 'public'

@@ -106,6 +106,7 @@ export function createWorld(clock: FakeClock, root: string | null): World {
         basePermission: 'read',
         saml: null,
         refusesTokens: null,
+        refusesAddress: false,
         suspended: false,
         ...options,
       }

@@ -59,6 +59,11 @@ export async function answerGit(
     return textAnswer(403, `The '${repository.owner.login}' organization has enabled or enforced SAML SSO.\n`)
   if (access === 'suspended') return textAnswer(403, SUSPENDED)
   if (access === 'refused') return textAnswer(403, `${repository.owner.refusesTokens?.git}\n`)
+  if (access === 'address')
+    return textAnswer(
+      403,
+      `The '${repository.owner.login}' organization has an IP allow list enabled, and 192.0.2.1 is not permitted.\n`,
+    )
   if (access === 'forbidden') return textAnswer(403, 'Write access to repository not granted.\n')
   return uploadPack(world, repository, request, route.service === 'info/refs')
 }

@@ -63,6 +63,8 @@ export interface AccountOptions {
   saml: { authorized: Set<Account> } | null
   /** Of an organisation: what the host answers to every token of a person, for public repositories too. */
   refusesTokens: { api: string; git: string } | null
+  /** Of an organisation: its IP allow list lacks the address that asks, so every credential that reaches its repositories is refused. */
+  refusesAddress: boolean
   /** Of a person: the host refuses every token of the account. */
   suspended: boolean
 }

@@ -224,3 +224,36 @@ test('21,000 long keys take no more memory than short ones: values are kept by t
   }
   expect(computed).toBeGreaterThan(0)
 })
+
+test('that nothing has a name evicts no value, and takes few bytes, however many and long such names are', async () => {
+  const cache = new SignedCache<number | null>()
+  let computed = 0
+  const get = (key: string, value: number | null) =>
+    cache.get(key, async watch => {
+      watch(join(folder, key))
+      computed++
+      return { value, keep: true }
+    })
+  await get('known', 1)
+  const before = cache.sizeBytes
+  const name = (number: number) => `${number}-`.padEnd(2_000, 'x')
+  for (let number = 0; number < 21_000; number++) await get(name(number), null)
+  expect(cache.sizeBytes - before).toBeLessThanOrEqual(4 * 1024 * 1024)
+  computed = 0
+  expect([await get('known', 2), await get(name(20_999), 2)]).toEqual([1, null])
+  expect(computed).toBe(0)
+})
+
+test('a name of nothing that gets a value has it, and one whose value goes is nothing', async () => {
+  const cache = new SignedCache<number | null>()
+  const get = (value: number | null) =>
+    cache.get('key', async watch => {
+      watch(absent)
+      return { value, keep: true }
+    })
+  expect([await get(null), await get(1)]).toEqual([null, null])
+  await change(() => writeFileSync(absent, ''))
+  expect([await get(1), await get(null)]).toEqual([1, 1])
+  await change(() => rmSync(absent))
+  expect([await get(null), await get(1)]).toEqual([null, null])
+})

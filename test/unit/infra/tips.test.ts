@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { createCredential } from '#infra/github/credential.ts'
+import { createGitPauses } from '#infra/github/git-pauses.ts'
 import { createGitRemotes, type GitRemotes } from '#infra/github/git-remotes.ts'
 import { createTips } from '#infra/github/tips.ts'
 import { countTurns } from '#test/support/turn-counter.ts'
@@ -40,7 +41,7 @@ const remotesOf = (clock: Clock) =>
     url: `http://127.0.0.1:${(host.address() as AddressInfo).port}`,
     credential: createCredential(null, clock),
     warn: message => expect.fail(message),
-    clock,
+    pauses: createGitPauses(clock),
   })
 
 test('made-up accounts without end hold up neither known repositories nor new ones of an account that exists', async () => {

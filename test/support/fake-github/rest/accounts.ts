@@ -9,7 +9,7 @@ import {
 } from '../bodies.ts'
 import { newestCommitAt } from '../git.ts'
 import { type Account, type App, type Installation, isInstalledOn, type Repository } from '../world.ts'
-import { type Call, cutPage, notFound, type RestAnswer, type Route, refuse } from './call.ts'
+import { addressRefusal, type Call, cutPage, notFound, type RestAnswer, type Route, refuse } from './call.ts'
 
 export const ACCOUNT_ROUTES: readonly Route[] = [
   {
@@ -102,6 +102,7 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
         const installation = [...call.world.installations].find(one => one.id === id && one.app === app)
         if (!installation || !isShownTo(call, installation, user)) return notFound(call)
         if (installation.suspendedAt !== null) return refuse(call, 403, 'This installation has been suspended')
+        if (installation.account.refusesAddress) return refuse(call, 403, addressRefusal(installation.account))
         const all = (await call.world.accountRepositories(installation.account)).filter(
           repository =>
             isInstalledOn(installation, repository) && (repository.visibility === 'public' || roleOf(user, repository) !== null),

@@ -68,6 +68,8 @@ export async function withRepository(
       return refuse(call, 403, 'This installation has been suspended')
     case 'refused':
       return refuse(call, 403, repository.owner.refusesTokens?.api ?? '')
+    case 'address':
+      return refuse(call, 403, addressRefusal(repository.owner))
     case 'forbidden':
       return refuse(call, 403, 'Resource not accessible by integration')
   }
@@ -108,6 +110,11 @@ function samlAnswer(call: Call, owner: Account): RestAnswer {
     'Resource protected by organization SAML enforcement. You must grant your OAuth token access to this organization.'
   const url = `${call.origins.web}/orgs/${owner.login}/sso?authorization_request=A${owner.id}`
   return { ...refuse(call, 403, message), headers: { 'x-github-sso': `required; url=${url}` } }
+}
+
+/** As xaf/omni#670 quotes it. */
+export function addressRefusal({ login }: Account): string {
+  return `Although you appear to have the correct authorization credentials, the \`${login}\` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.`
 }
 
 const PAGE_SIZE = 30
