@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
@@ -77,8 +78,7 @@ export async function serve(given: NodeJS.ProcessEnv): Promise<void> {
   try {
     await serveFrom(infra, { env, settings, infraSettings, workerSettings, folder, metrics, log })
   } catch (error) {
-    await infra.close()
-    throw error
+    await closeAndThrow(error, infra.close)
   }
 }
 
@@ -145,8 +145,7 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
       log.info({ metricsPort: monitoring.port }, 'monitoring on its own port')
     }
   } catch (error) {
-    await app.close()
-    throw toStartError(error, settings)
+    await closeAndThrow(toStartError(error, settings), () => app.close())
   }
   if (settings.indexer === 'inline') {
     // Only this process sees the store `memory:`.

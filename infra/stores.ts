@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { patienceMsOf } from '#core/patience.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
@@ -68,7 +69,7 @@ export async function openStores(
 ): Promise<Stores> {
   if (settings.database === null) return { ...(await openStore(settings, null, options)), database: null }
   const { database, states } = await openDatabaseStates(settings.database, options)
-  const store = await openStore(settings, states, options).catch(closing(database))
+  const store = await openStore(settings, states, options).catch(error => closeAndThrow(error, database.close))
   return {
     ...store,
     database,
@@ -96,8 +97,8 @@ async function openDatabaseStates(
   try {
     return { database, states: await openPostgresStateStore(database) }
   } catch (cause) {
-    await database.close()
-    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('databaseClosed', { reason: problemOf(cause) }), { cause })
+    const error = new SettingsError('MOUNTGLASS_DATABASE', sentence('databaseClosed', { reason: problemOf(cause) }), { cause })
+    return await closeAndThrow(error, database.close)
   }
 }
 
@@ -128,7 +129,9 @@ async function openS3Store(
   const stores = await openBucketFor('MOUNTGLASS_STORE', setting, states, known.store)
   const privateStores =
     privateSetting &&
-    (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, states, known.privateStore).catch(closing(stores)))
+    (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, states, known.privateStore).catch(error =>
+      closeAndThrow(error, stores.close),
+    ))
   const folder = temporaryFolder()
   return {
     folder: folder.open,
@@ -163,14 +166,6 @@ async function openBucketFor(
     return states === null ? await openS3Stores(settings, known) : { ...(await openS3Blobs(settings, known)), states }
   } catch (cause) {
     throw new SettingsError(variable, sentence('asTold', { reason: cause as Error }), { cause })
-  }
-}
-
-/** For `catch`: closes what was opened before, and rethrows the error. */
-function closing({ close }: Pick<Stores, 'close'>): (error: unknown) => Promise<never> {
-  return async error => {
-    await close()
-    throw error
   }
 }
 

@@ -1,4 +1,5 @@
 import { destination, pino } from 'pino'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createFallbacks } from '#core/ports/fallbacks.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
@@ -32,10 +33,7 @@ export async function work(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions)
   const readiness = createReadiness(infra, infraSettings.privateStore !== null)
   const listener =
     settings.monitoring && metrics
-      ? await listenForMonitoring(settings.monitoring, metrics, readiness).catch(async error => {
-          await infra.close()
-          throw error
-        })
+      ? await listenForMonitoring(settings.monitoring, metrics, readiness).catch(error => closeAndThrow(error, infra.close))
       : null
 
   // To standard error, like the logs of the service and of job processes.
