@@ -125,7 +125,7 @@ async function openWithoutQueue(
   { handover, ...options }: Options,
   onRefused?: OnRefused,
 ): Promise<JobInfra> {
-  const store = await openStores(settings, handover ? { ...options, buckets: handover.buckets } : options)
+  const store = await openStores(settings, handover ? { ...options, buckets: handover.buckets, isPoolerChecked: true } : options)
   const closing: (() => Promise<void>)[] = [store.close]
   const close = async () => {
     for (const closeOne of closing.reverse()) await closeOne()

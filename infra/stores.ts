@@ -51,6 +51,8 @@ export interface OpenOptions {
   connections?: number
   /** `Stores.buckets` of a running process with the same settings; replaces the probes. */
   buckets?: ProbedBuckets
+  /** A running process with the same settings has looked for a pooler in front of the database. */
+  isPoolerChecked?: boolean
   /** Opening removes no leftovers. */
   keepLeftovers?: boolean
 }
@@ -82,16 +84,14 @@ export async function openStores(
 
 async function openDatabaseStates(
   url: string,
-  { connections, buckets }: OpenOptions,
+  { connections, isPoolerChecked = false }: OpenOptions,
 ): Promise<{ database: Database; states: StateStore }> {
   const [{ openDatabase, problemOf }, { sharesConnections }, { openPostgresStateStore }] = await Promise.all([
     import('./postgres/database.ts'),
     import('./postgres/pooler.ts'),
     import('./postgres/state-store.ts'),
   ])
-  // A job process has the settings of a process that looked.
-  if (buckets === undefined && (await sharesConnections(url)))
-    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('poolerMode'))
+  if (!isPoolerChecked && (await sharesConnections(url))) throw new SettingsError('MOUNTGLASS_DATABASE', sentence('poolerMode'))
   const patienceMs = patienceMsOf(process.env)
   const database = openDatabase(url, { connections, ...(patienceMs !== null && { patienceMs }) })
   try {

@@ -77,6 +77,10 @@ test.each<[Record<string, string>, RegExp]>([
     { MOUNTGLASS_DATABASE: 'postgres://user:hush@nowhere.invalid/mountglass' },
     /^mountglass: MOUNTGLASS_DATABASE: .*nowhere\.invalid/,
   ],
+  [
+    { MOUNTGLASS_DATABASE: 'postgres://user:hush@127.0.0.1:9/mountglass?sslrootcert=/nothing/here.pem' },
+    /^mountglass: MOUNTGLASS_DATABASE: .*\/nothing\/here\.pem/,
+  ],
   [{ MOUNTGLASS_STORE: 'memory:', TMPDIR: '/nothing/here' }, /^mountglass: TMPDIR: .*\/nothing\/here/],
 ])('the settings %j stop the start with one line that names what to change', async (env, pattern) => {
   expectOneLine(await start(env), pattern)
