@@ -60,7 +60,8 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
   )
   if (isFolder || /^\.{0,2}(?:\/|$)/.test(target)) return await openFolder(target, options)
   // The drivers of all hosts and stores: a quarter of the modules, which a folder does not need.
-  const { openInfra } = await import('#infra/open.ts')
+  const [{ openInfra }, { useProxies }] = await Promise.all([import('#infra/open.ts'), import('#infra/system/proxies.ts')])
+  useProxies(env)
   const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
   const infra = await openInfra(settings)
   const hosts = infra.hosts.map(host => host.segment)
