@@ -19,6 +19,7 @@ import type { Database } from './postgres/database.ts'
 import type { S3Stores } from './s3/open.ts'
 import type { Conditions } from './s3/probe.ts'
 import { systemClock } from './system/clock.ts'
+import { proxyVariableFor } from './system/proxies.ts'
 
 /** `keys`: the sealing keys; `id-key`: names the records of people. */
 export type SecretName = 'keys' | 'id-key'
@@ -161,12 +162,20 @@ async function openBucketFor(
 ): Promise<S3Stores> {
   const { openS3Blobs, openS3Stores } = await import('./s3/open.ts')
   const answerMs = patienceMsOf(process.env)
-  const settings = { ...setting, ...(answerMs !== null && { answerMs }) }
+  const proxyVariable = proxyVariableFor(placeOf(setting), process.env)
+  const settings = { ...setting, proxyVariable, ...(answerMs !== null && { answerMs }) }
   try {
     return states === null ? await openS3Stores(settings, known) : { ...(await openS3Blobs(settings, known)), states }
   } catch (cause) {
     throw new SettingsError(variable, sentence('asTold', { reason: cause as Error }), { cause })
   }
+}
+
+/** Where the SDK asks for a bucket. */
+function placeOf({ endpoint, bucket, region }: S3Setting): URL {
+  return (
+    URL.parse(endpoint ?? `https://${bucket}.s3.${region ?? 'us-east-1'}.amazonaws.com`) ?? new URL('https://s3.amazonaws.com')
+  )
 }
 
 async function openMemoryStore(): Promise<Store> {
