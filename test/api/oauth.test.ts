@@ -156,6 +156,20 @@ describe('an app that asks', () => {
     expect(linkOf(body).href.startsWith(redirectUri)).toBe(true)
     expect(body).not.toContain('<script')
   })
+
+  test.each([
+    ['de-AT,de;q=0.9,en;q=0.8', 'de', 'Die App kann nicht verbunden werden', 'Zurück zur App auf diesem Rechner (127.0.0.1)'],
+    ['fr,en;q=0.5', 'en', 'The app cannot be connected', 'Go back to the app on this computer (127.0.0.1)'],
+    ['', 'en', 'The app cannot be connected', 'Go back to the app on this computer (127.0.0.1)'],
+  ])('is refused on a page in the language of the browser: %s', async (accepted, language, title, words) => {
+    for (const over of [{ resource: '' }, { client_id: 'unknown' }, { redirect_uri: 'https://other.example/' }]) {
+      const answer = await scene.app.inject({ url: authorizeUrl(over), headers: { 'accept-language': accepted } })
+      const { statusCode, headers, body } = answer
+      expect([statusCode, headers['content-language'], headers.vary]).toEqual([400, language, 'accept-language'])
+      expect(body).toMatch(new RegExp(`<html lang="${language}">.*<title>${title}</title>`))
+      if ('resource' in over) expect(linkOf(body).text).toBe(words)
+    }
+  })
 })
 
 describe('a person who decides', () => {
