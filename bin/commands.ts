@@ -1,6 +1,7 @@
 import { type Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { TokenCommand } from '#api/token-command.ts'
 import { JOBS_AT_ONCE, RETENTION_DAYS, TOKEN_DAYS, TOKEN_LABEL_CHARACTERS } from '#core/limits.ts'
+import { scrubbed } from '#core/scrubbed.ts'
 import { failureIn } from '#core/words/sentence.ts'
 import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import manifest from '../package.json' with { type: 'json' }
@@ -49,7 +50,7 @@ function isOnline(command: string, store = ''): boolean {
 /** One line: traces are for those who ask for them. */
 function fail(error: unknown, speech: Speech, { MOUNTGLASS_LOG: level }: NodeJS.ProcessEnv): void {
   process.stderr.write(`mountglass: ${failureIn(error, speech)}\n`)
-  if (level === 'debug' || level === 'trace') process.stderr.write(`${(error as Error).stack}\n`)
+  if (level === 'debug' || level === 'trace') process.stderr.write(`${scrubbed(String((error as Error).stack))}\n`)
   process.exitCode = 1
 }
 

@@ -224,3 +224,13 @@ describe('a proxy that cannot be used', () => {
     expect([status === 0, stderr]).toEqual([false, expect.stringMatching(/^mountglass: HTTP_PROXY: .*\n$/)])
   })
 })
+
+test.each([
+  ['mcp', 'https://user:hu@sh@example.org/acme/tools'],
+  ['index', 'https://user:hu@sh@example.org/acme/tools'],
+  ['sweep', '--store', 's3:bucket', 'https://user:hu@sh@example.org'],
+  ['pin', '/local/acme/tools', '--service', 'https://user:hu@sh@example.org'],
+])('no message quotes the password of an address: %s', async (...args) => {
+  const { status, stderr } = await run(args)
+  expect([status === 0, stderr]).toEqual([false, expect.not.stringMatching(/user:|sh@/)])
+})
