@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
@@ -10,6 +11,7 @@ import { patienceMsOf } from '#core/patience.ts'
 import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
+import { scrubbedLog } from '#core/scrubbed.ts'
 import { unknownSettings } from '#core/settings.ts'
 import { type Sentence, sentence, tell } from '#core/words/sentence.ts'
 import { speechOf } from '#core/words/speech.ts'
@@ -35,7 +37,6 @@ import { buildApp, type SitePlugin } from './app.ts'
 import { rememberListings } from './cards/list-on-visit.ts'
 import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import type { Deps } from './deps.ts'
-import { scrubbedLog } from './http/scrubbed-log.ts'
 import { toStartError, withPort } from './listening.ts'
 import { isHandbookOpen, listLately, listLocal } from './local-addresses.ts'
 import { requestRepair } from './mount/request-repair.ts'
@@ -77,8 +78,7 @@ export async function serve(given: NodeJS.ProcessEnv): Promise<void> {
   try {
     await serveFrom(infra, { env, settings, infraSettings, workerSettings, folder, metrics, log })
   } catch (error) {
-    await infra.close()
-    throw error
+    await closeAndThrow(error, infra.close)
   }
 }
 
@@ -145,8 +145,7 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
       log.info({ metricsPort: monitoring.port }, 'monitoring on its own port')
     }
   } catch (error) {
-    await app.close()
-    throw toStartError(error, settings)
+    await closeAndThrow(toStartError(error, settings), () => app.close())
   }
   if (settings.indexer === 'inline') {
     // Only this process sees the store `memory:`.

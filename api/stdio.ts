@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { type Address, formatAddress, parseAddress } from '#core/address.ts'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
 import { saidOfOwnReading } from '#core/words/own-reading.ts'
@@ -59,15 +60,14 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
   )
   if (isFolder || /^\.{0,2}(?:\/|$)/.test(target)) return await openFolder(target, options)
   // The drivers of all hosts and stores: a quarter of the modules, which a folder does not need.
-  const { openInfra } = await import('#infra/open.ts')
+  const [{ openInfra }, { useProxies }] = await Promise.all([import('#infra/open.ts'), import('#infra/system/proxies.ts')])
+  useProxies(env)
   const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
   const infra = await openInfra(settings)
   const hosts = infra.hosts.map(host => host.segment)
   const typed = readTypedAddress(target, { hosts, baseUrl: settings.baseUrl })
-  if (typed.kind !== 'address') {
-    await infra.close()
-    throw new SentenceError(sentence('neitherFolderNorAddress', { target }))
-  }
+  if (typed.kind !== 'address')
+    return await closeAndThrow(new SentenceError(sentence('neitherFolderNorAddress', { target })), infra.close)
   return { infra, runner: createInProcessRunner(infra), address: typed.address, isWorkingFolder: false }
 }
 
@@ -85,10 +85,7 @@ async function serveSource({ address, isWorkingFolder, ...source }: Source, maxB
   const service = startInProcess(source)
   const { deps, hosts } = service
   const handlers = whenIndexed(service.handlers)
-  await requireMount(handlers, address).catch(async error => {
-    await service.close()
-    throw error
-  })
+  await requireMount(handlers, address).catch(error => closeAndThrow(error, service.close))
   const { transport, closed } = createStdioTransport(process.stdin, process.stdout)
   const connection = serveStdio(
     async () => {

@@ -1,9 +1,9 @@
 import { type Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { TokenCommand } from '#api/token-command.ts'
 import { JOBS_AT_ONCE, RETENTION_DAYS, TOKEN_DAYS, TOKEN_LABEL_CHARACTERS } from '#core/limits.ts'
+import { scrubbed } from '#core/scrubbed.ts'
 import { failureIn } from '#core/words/sentence.ts'
 import { fill, type Speech, speechOf } from '#core/words/speech.ts'
-import { useProxies } from '#infra/system/proxies.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createProgram } from './program.ts'
 
@@ -21,8 +21,11 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
   const ofReaders = [addCheck, addDiff, addMcp, addPin, addVerify]
   for (const add of [...ofOperators, ...ofReaders]) add(program, speech, env)
 
-  program.hook('preAction', (_program, command) => {
-    if (!OFFLINE.includes(command.name())) useProxies(env)
+  program.hook('preAction', async (_program, command) => {
+    const store: string | undefined = command.opts().store ?? env.MOUNTGLASS_STORE
+    if (!isOnline(command.name(), store)) return
+    const { useProxies } = await import('#infra/system/proxies.ts')
+    useProxies(env)
   })
   try {
     await program.parseAsync(argv)
@@ -35,13 +38,19 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
   }
 }
 
-/** Commands that read this machine alone. */
-const OFFLINE = ['check', 'diff']
+/** Commands that read this machine alone. Given an address, `mcp` uses the proxies by itself. */
+const OFFLINE = ['check', 'diff', 'rotate', 'mcp']
+/** Commands that ask the store alone. */
+const OF_STORE = ['sweep', 'publish', 'create', 'list', 'delete']
+
+function isOnline(command: string, store = ''): boolean {
+  return OF_STORE.includes(command) ? store.startsWith('s3:') : !OFFLINE.includes(command)
+}
 
 /** One line: traces are for those who ask for them. */
 function fail(error: unknown, speech: Speech, { MOUNTGLASS_LOG: level }: NodeJS.ProcessEnv): void {
   process.stderr.write(`mountglass: ${failureIn(error, speech)}\n`)
-  if (level === 'debug' || level === 'trace') process.stderr.write(`${(error as Error).stack}\n`)
+  if (level === 'debug' || level === 'trace') process.stderr.write(`${scrubbed(String((error as Error).stack))}\n`)
   process.exitCode = 1
 }
 

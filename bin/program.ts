@@ -1,4 +1,5 @@
 import { Command, Help } from 'commander'
+import { scrubbed } from '#core/scrubbed.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
 
 /** The program without its commands: the frame of its help and its messages about arguments, in the language of the terminal. */
@@ -24,7 +25,7 @@ export function createProgram(version: string, speech: Speech): Command {
       optionDescription: option => inWords(Help.prototype.optionDescription(option)),
       argumentDescription: argument => inWords(Help.prototype.argumentDescription(argument)),
     })
-    .configureOutput({ outputError: (text, write) => write(translateMessage(text, speech)) })
+    .configureOutput({ outputError: (text, write) => write(scrubbed(translateMessage(text, speech))) })
     .showHelpAfterError()
     .exitOverride()
 }

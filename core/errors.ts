@@ -96,7 +96,7 @@ const DEFAULT_MESSAGE: Record<ErrorCode, string> = {
   'request.method_not_allowed': 'this route does not support the method; the header allow lists those that it supports',
   'request.timeout': 'the request did not arrive in time; send it again without pauses',
   'request.too_large': 'the body of the request is too large',
-  'request.encoded': 'the body of the request is encoded as its header content-encoding says; send it as it is',
+  'request.encoded': 'the body has a content-encoding; send it without one',
   'request.headers_too_large': 'the headers of the request are too large; send fewer or shorter ones',
   'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
   'mount.ref_not_found':

@@ -185,6 +185,8 @@ export const OLD_VERSION_DAYS = 7
 export const HIDDEN_HOURS = 48
 /** A pack without a snapshot is removed after this time: it may belong to a running job, or to a header that a reader still caches. */
 export const UNUSED_PACK_HOURS = 24
+/** A probe of a store that is still there after this time was left behind. */
+export const PROBE_MINUTES = 60
 
 // The store
 export const PACK_BYTES = 8 * 1024 * 1024

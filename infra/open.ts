@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { patienceMsOf } from '#core/patience.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
@@ -73,8 +74,7 @@ export async function openInfra(settings: InfraSettings, metrics: Metrics | null
     }
     return { ...opened, queue, clock: systemClock, random: systemRandom, close }
   } catch (error) {
-    await opened.close()
-    throw error
+    return await closeAndThrow(error, opened.close)
   }
 }
 
@@ -125,7 +125,7 @@ async function openWithoutQueue(
   { handover, ...options }: Options,
   onRefused?: OnRefused,
 ): Promise<JobInfra> {
-  const store = await openStores(settings, handover ? { ...options, buckets: handover.buckets } : options)
+  const store = await openStores(settings, handover ? { ...options, buckets: handover.buckets, isPoolerChecked: true } : options)
   const closing: (() => Promise<void>)[] = [store.close]
   const close = async () => {
     for (const closeOne of closing.reverse()) await closeOne()
@@ -169,8 +169,7 @@ async function openWithoutQueue(
     watchHosts(hosts, metrics)
     return { ...opened, blobs: countBlobStore(blobs, metrics), states: countStateStore(states, metrics) }
   } catch (error) {
-    await close()
-    throw error
+    return await closeAndThrow(error, close)
   }
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { patienceMsOf } from '#core/patience.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
@@ -18,6 +19,7 @@ import type { Database } from './postgres/database.ts'
 import type { S3Stores } from './s3/open.ts'
 import type { Conditions } from './s3/probe.ts'
 import { systemClock } from './system/clock.ts'
+import { proxyVariableFor } from './system/proxies.ts'
 
 /** `keys`: the sealing keys; `id-key`: names the records of people. */
 export type SecretName = 'keys' | 'id-key'
@@ -50,6 +52,8 @@ export interface OpenOptions {
   connections?: number
   /** `Stores.buckets` of a running process with the same settings; replaces the probes. */
   buckets?: ProbedBuckets
+  /** A running process with the same settings has looked for a pooler in front of the database. */
+  isPoolerChecked?: boolean
   /** Opening removes no leftovers. */
   keepLeftovers?: boolean
 }
@@ -68,7 +72,7 @@ export async function openStores(
 ): Promise<Stores> {
   if (settings.database === null) return { ...(await openStore(settings, null, options)), database: null }
   const { database, states } = await openDatabaseStates(settings.database, options)
-  const store = await openStore(settings, states, options).catch(closing(database))
+  const store = await openStore(settings, states, options).catch(error => closeAndThrow(error, database.close))
   return {
     ...store,
     database,
@@ -81,23 +85,21 @@ export async function openStores(
 
 async function openDatabaseStates(
   url: string,
-  { connections, buckets }: OpenOptions,
+  { connections, isPoolerChecked = false }: OpenOptions,
 ): Promise<{ database: Database; states: StateStore }> {
   const [{ openDatabase, problemOf }, { sharesConnections }, { openPostgresStateStore }] = await Promise.all([
     import('./postgres/database.ts'),
     import('./postgres/pooler.ts'),
     import('./postgres/state-store.ts'),
   ])
-  // A job process has the settings of a process that looked.
-  if (buckets === undefined && (await sharesConnections(url)))
-    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('poolerMode'))
+  if (!isPoolerChecked && (await sharesConnections(url))) throw new SettingsError('MOUNTGLASS_DATABASE', sentence('poolerMode'))
   const patienceMs = patienceMsOf(process.env)
   const database = openDatabase(url, { connections, ...(patienceMs !== null && { patienceMs }) })
   try {
     return { database, states: await openPostgresStateStore(database) }
   } catch (cause) {
-    await database.close()
-    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('databaseClosed', { reason: problemOf(cause) }), { cause })
+    const error = new SettingsError('MOUNTGLASS_DATABASE', sentence('databaseClosed', { reason: problemOf(cause) }), { cause })
+    return await closeAndThrow(error, database.close)
   }
 }
 
@@ -128,7 +130,9 @@ async function openS3Store(
   const stores = await openBucketFor('MOUNTGLASS_STORE', setting, states, known.store)
   const privateStores =
     privateSetting &&
-    (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, states, known.privateStore).catch(closing(stores)))
+    (await openBucketFor('MOUNTGLASS_PRIVATE_STORE', privateSetting, states, known.privateStore).catch(error =>
+      closeAndThrow(error, stores.close),
+    ))
   const folder = temporaryFolder()
   return {
     folder: folder.open,
@@ -158,7 +162,8 @@ async function openBucketFor(
 ): Promise<S3Stores> {
   const { openS3Blobs, openS3Stores } = await import('./s3/open.ts')
   const answerMs = patienceMsOf(process.env)
-  const settings = { ...setting, ...(answerMs !== null && { answerMs }) }
+  const proxyVariable = proxyVariableFor(placeOf(setting), process.env)
+  const settings = { ...setting, proxyVariable, ...(answerMs !== null && { answerMs }) }
   try {
     return states === null ? await openS3Stores(settings, known) : { ...(await openS3Blobs(settings, known)), states }
   } catch (cause) {
@@ -166,12 +171,11 @@ async function openBucketFor(
   }
 }
 
-/** For `catch`: closes what was opened before, and rethrows the error. */
-function closing({ close }: Pick<Stores, 'close'>): (error: unknown) => Promise<never> {
-  return async error => {
-    await close()
-    throw error
-  }
+/** Where the SDK asks for a bucket. */
+function placeOf({ endpoint, bucket, region }: S3Setting): URL {
+  return (
+    URL.parse(endpoint ?? `https://${bucket}.s3.${region ?? 'us-east-1'}.amazonaws.com`) ?? new URL('https://s3.amazonaws.com')
+  )
 }
 
 async function openMemoryStore(): Promise<Store> {

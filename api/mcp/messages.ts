@@ -32,7 +32,8 @@ export function parseMessage(text: string): Message {
   if (!isObject(message)) throw new McpRefusal(400, RPC.invalidRequest, 'this is not one JSON-RPC message; send each by itself')
   const { params, ...others } = message
   const read = params === undefined || params === null ? others : { ...others, params: withoutNulls(params, NULL_LEVELS) }
-  if (read.method === 'tools/call') requireCall(read)
+  // A call without an id is a notification, which gets no answer.
+  if (read.method === 'tools/call' && 'id' in read) requireCall(read)
   return read
 }
 

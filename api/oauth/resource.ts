@@ -20,7 +20,8 @@ export interface GrantedRepository {
  * @param hosts host segments whose accounts sign in here
  */
 export function repositoryOfResource(text: string, baseUrl: string, hosts: readonly string[]): GrantedRepository | null {
-  if (/[\s\\?#]|\p{Cc}/u.test(text) || !URL.canParse(text)) return null
+  // `new URL` completes `https:host`, and clients compare resources as texts.
+  if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\?#]|\p{Cc}/u.test(text) || !URL.canParse(text)) return null
   const { origin, username, password } = new URL(text)
   // As it was sent: `new URL` resolves segments such as `..`, so that the text would name another repository than the one that it leads to.
   const path = text.slice(text.indexOf('/', text.indexOf('://') + '://'.length))

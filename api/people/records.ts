@@ -149,7 +149,7 @@ export interface RecordsOf<Value> {
    */
   update(ids: readonly Locator[], change: (record: Value | null) => Value | null): Promise<Value | null>
   remove(...ids: Locator[]): Promise<void>
-  /** Removes a record if it still is as `isIt` says. What stands in its place until then is removed by the sweep. */
+  /** Removes a record if `isIt` accepts its current value. The sweep removes the mark that stays in its place. */
   removeIf(ids: readonly Locator[], isIt: (record: Value) => boolean): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
 import { FORM_TYPE, type Form, parseForm } from '#core/form.ts'
+import { chooseLanguage } from '#core/words/page-language.ts'
 import type { Deps } from '../deps.ts'
 import { originOf } from '../http/admit.ts'
 import { clientNetwork } from '../http/client-network.ts'
@@ -13,6 +14,7 @@ import { decide, describeRequest } from '../oauth/decision.ts'
 import { endGrant, listGrants } from '../oauth/grants.ts'
 import { serverMetadata } from '../oauth/metadata.ts'
 import type { OAuthDeps } from '../oauth/oauth.ts'
+import { formatRefusal } from '../oauth/refusal-page.ts'
 import { describeResource } from '../oauth/resource.ts'
 import { answerToken, RefusedToken, revokeToken } from '../oauth/token-endpoint.ts'
 import type { PersonViewer, Viewer } from '../people/viewer.ts'
@@ -69,7 +71,7 @@ export function registerOAuth(app: FastifyInstance, oauth: OAuthDeps): void {
     instance.get('/oauth/authorize', { schema: { hide: true } }, async (request, reply) => {
       reply.headers(PRIVATE_HEADERS)
       const query = request.query as Parameters<typeof authorize>[1]
-      return sendAuthorization(reply, await authorize(oauth, query, clientNetwork(request.ip)))
+      return sendAuthorization(request, reply, await authorize(oauth, query, clientNetwork(request.ip)))
     })
   })
 }
@@ -178,48 +180,13 @@ function errorOfStatus(status: number): string {
   return status === 503 ? 'temporarily_unavailable' : 'server_error'
 }
 
-function sendAuthorization(reply: FastifyReply, authorization: Authorization): FastifyReply {
-  switch (authorization.status) {
-    case 'redirect':
-      return reply.code(302).header('location', authorization.location).send()
-    case 'unavailable':
-      return sendPage(reply, 503, 'The metadata of the app cannot be read now. Go back to the app, and try again later.')
-    case 'refused':
-      return sendPage(reply, 400, REFUSALS[authorization.reason])
-    case 'returnable':
-      return sendPage(reply, 400, `The app sent a request that is not valid: ${authorization.reason}.`, authorization)
-  }
-}
-
-/** What the link back to an app says: nobody here approved the place to which it leads. */
-const RETURNS = {
-  web: (host: string) => `Go back to ${host}`,
-  loopback: (host: string) => `Go back to the app on this computer (${host})`,
-  application: (scheme: string) => `Open the application of links that begin with ${scheme}:`,
-} as const
-
-/** These texts repeat nothing of the request, which an attacker may have written. */
-const REFUSALS = {
-  unknown_client: 'The app is not known here, or its metadata is not valid. Go back to the app, and connect it anew.',
-  unknown_redirect:
-    'The app did not register the place where it wants you to go back to. Go back to the app, and connect it anew.',
-  repeated_parameter: 'The link of the app is malformed. Go back to the app, and connect it anew.',
-} as const
-
-type Returnable = Extract<Authorization, { status: 'returnable' }>
-
-function sendPage(reply: FastifyReply, status: number, sentence: string, back?: Returnable): FastifyReply {
-  const title = 'The app cannot be connected'
-  const link =
-    back && `<a rel="noreferrer" href="${escapeHtml(back.location)}">${escapeHtml(RETURNS[back.to.kind](back.to.host))}</a>`
+function sendAuthorization({ headers }: FastifyRequest, reply: FastifyReply, authorization: Authorization): FastifyReply {
+  if (authorization.status === 'redirect') return reply.code(302).header('location', authorization.location).send()
+  const { language } = chooseLanguage(null, headers['accept-language'] ?? '')
+  const { status, html } = formatRefusal(authorization, language)
   return reply
     .code(status)
+    .headers({ 'content-language': language, vary: 'accept-language' })
     .type('text/html; charset=utf-8')
-    .send(
-      `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${escapeHtml(sentence)}</p>${link ? `<p>${link}</p>` : ''}</html>\n`,
-    )
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+    .send(html)
 }

@@ -104,7 +104,11 @@ export function hiddenKey(repository: KeyedRepository): string {
   return keysAt(classedPrefix(repository)).hidden
 }
 
-/** What a process writes, reads and removes again to learn whether its stores take writes. @param id of the process */
+/** Prefixes of the objects and entries of `probeKeys`. The first also has the objects with which a start tests conditional writes. */
+export const PROBE_PREFIXES = ['probe/', 'prv/probe/'] as const
+export const PROBE_ENTRY_PREFIXES = ['ctl/ready/probe/', 'ctl/ready/prv/probe/'] as const
+
+/** What a process writes, reads and removes again to learn whether its stores take writes. @param id of the probe */
 export function probeKeys(id: string, isPrivate: boolean): { blob: string; entry: string } {
   const name = `${isPrivate ? 'prv/' : ''}probe/${id}`
   return { blob: name, entry: `ctl/ready/${name}` }

@@ -28,6 +28,7 @@ export const DE: CommandWords = {
     packUnused: { one: '{n} Pack, das kein Snapshot verwendet', other: '{n} Packs, die kein Snapshot verwendet' },
     packWaiting: { one: '{n} unbenutztes Pack', other: '{n} unbenutzte Packs' },
     fileOfEarlier: { one: '{n} Datei früherer Veröffentlichungen', other: '{n} Dateien früherer Veröffentlichungen' },
+    testObject: { one: '{n} Testobjekt des Speichers', other: '{n} Testobjekte des Speichers' },
     fileOfInterrupted: { one: '{n} Datei abgebrochener Schreibvorgänge', other: '{n} Dateien abgebrochener Schreibvorgänge' },
     entryOfState: { one: '{n} Eintrag des Zustandsspeichers', other: '{n} Einträge des Zustandsspeichers' },
   },

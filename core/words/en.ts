@@ -26,6 +26,7 @@ export const EN = {
     packUnused: { one: '{n} pack that no snapshot uses', other: '{n} packs that no snapshot uses' },
     packWaiting: { one: '{n} unused pack', other: '{n} unused packs' },
     fileOfEarlier: { one: '{n} file of earlier publications', other: '{n} files of earlier publications' },
+    testObject: { one: '{n} test object of the store', other: '{n} test objects of the store' },
     fileOfInterrupted: { one: '{n} file of interrupted writes', other: '{n} files of interrupted writes' },
     entryOfState: { one: '{n} entry of the state store', other: '{n} entries of the state store' },
   },

@@ -16,7 +16,7 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'request.method_not_allowed': 'diese Route kennt die Methode nicht; der Header allow nennt die möglichen',
   'request.timeout': 'die Anfrage kam nicht rechtzeitig an; senden Sie sie ohne Pausen noch einmal',
   'request.too_large': 'der Body der Anfrage ist zu groß',
-  'request.encoded': 'der Body der Anfrage ist kodiert, wie ihr Header content-encoding sagt; senden Sie ihn, wie er ist',
+  'request.encoded': 'der Body hat ein content-encoding; senden Sie ihn ohne',
   'request.headers_too_large': 'die Header der Anfrage sind zu groß; senden Sie weniger oder kürzere',
   'mount.repo_not_found': 'das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen',
   'mount.ref_not_found':

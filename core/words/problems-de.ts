@@ -31,6 +31,11 @@ export const PROBLEMS: typeof ENGLISH = {
   port: 'muss eine Portnummer von 0 bis 65535 sein',
   host: 'muss ein Hostname oder eine IP-Adresse sein, ohne Port',
   homeUnknown: '{path} nennt keinen bekannten Ordner: Schreiben Sie den ganzen Pfad',
+  proxySocks:
+    'nennt einen SOCKS-Proxy, der nicht unterstützt wird: Nennen Sie einen HTTP-Proxy, zum Beispiel http://proxy.example.org:3128',
+  proxyNode: 'Node {version} kann keine Proxys verwenden: Verwenden Sie Node 24.14 oder später, oder entfernen Sie die Variable',
+  noProxyEntry:
+    'NO_PROXY: {entry} hat keine Wirkung: Schreiben Sie einen Host, eine Domain, host:port oder einen Bereich von IPv4-Adressen wie 10.0.0.0/8',
   proxyUrl: 'muss die URL eines HTTP-Proxys sein, zum Beispiel http://proxy.example.org:3128',
   wholeNumber: 'muss eine ganze Zahl von {min} bis {max} sein',
   eitherOf: 'muss {first} oder {second} sein',
@@ -89,6 +94,8 @@ export const PROBLEMS: typeof ENGLISH = {
     'die Zugangsdaten erlauben kein Schreiben, {bucket} ({code}): Gewähren Sie Lesen, Schreiben, Auflisten und Löschen',
   bucketRefused: 'die Zugangsdaten werden abgelehnt, {bucket} ({code}): Prüfen Sie den Zugriffsschlüssel und sein Geheimnis',
   bucketUnreachable: '{bucket} ist nicht erreichbar ({code}): Prüfen Sie den Endpunkt, und ob sein Server läuft',
+  bucketBehindProxy:
+    '{bucket} ist über den Proxy nicht erreichbar, den {variable} nennt ({code}): Prüfen Sie diesen Proxy, oder fügen Sie den Host des Buckets zu NO_PROXY hinzu',
   bucketUnusable: '{bucket} lässt sich nicht verwenden: Der Server antwortet {status} {code}',
   metricsPort:
     'auf {host}:{port} lassen sich keine Verbindungen annehmen ({code}); vielleicht belegt ein anderes Programm den Port: Setzen Sie einen anderen',

@@ -30,6 +30,10 @@ export const PROBLEMS = {
   port: 'must be a port number from 0 to 65535',
   host: 'must be a host name or an IP address, without a port',
   homeUnknown: '{path} names no folder that is known: write the whole path',
+  proxySocks: 'names a SOCKS proxy, which is not supported: name an HTTP proxy, like http://proxy.example.org:3128',
+  proxyNode: 'Node {version} cannot use proxies: use Node 24.14 or later, or unset the variable',
+  noProxyEntry:
+    'NO_PROXY: {entry} has no effect: write a host, a domain, host:port, or a range of IPv4 addresses such as 10.0.0.0/8',
   proxyUrl: 'must be the URL of an HTTP proxy, like http://proxy.example.org:3128',
   wholeNumber: 'must be a whole number from {min} to {max}',
   eitherOf: 'must be {first} or {second}',
@@ -86,6 +90,8 @@ export const PROBLEMS = {
   bucketDenied: 'the credentials do not allow writing to {bucket} ({code}): grant read, write, list and delete',
   bucketRefused: 'the credentials of {bucket} are refused ({code}): check the access key and its secret',
   bucketUnreachable: '{bucket} cannot be reached ({code}): check the endpoint, and that its server is running',
+  bucketBehindProxy:
+    '{bucket} cannot be reached through the proxy that {variable} names ({code}): check that proxy, or add the host of the bucket to NO_PROXY',
   bucketUnusable: '{bucket} cannot be used: its server answers {status} {code}',
   metricsPort: 'cannot listen on {host}:{port} ({code}); another program may use the port: set another one',
   portTaken: 'cannot listen on {place}: another program listens there; set PORT to another port',

@@ -1,4 +1,5 @@
 import { messageKeyOf } from '../errors.ts'
+import { scrubbed } from '../scrubbed.ts'
 import type { PROBLEMS } from './problems-en.ts'
 import { ENGLISH_SPEECH, fill, type Speech } from './speech.ts'
 
@@ -24,12 +25,13 @@ export function sentence(key: Sentence['key'], values: Values = {}): Sentence {
   return { key, values }
 }
 
+/** Without credentials of URLs that its values quote. */
 export function tell({ key, values }: Sentence, speech: Speech): string {
   const told = Object.entries(values).map(([name, value]) => {
     if (typeof value !== 'object') return [name, value] as const
     return [name, 'key' in value ? tell(value, speech) : messageIn(value, speech)] as const
   })
-  return fill(speech.words.problems[key], Object.fromEntries(told))
+  return scrubbed(fill(speech.words.problems[key], Object.fromEntries(told)))
 }
 
 /** An error that says a sentence. Its `message` is English, for logs and for programs. */
@@ -42,13 +44,13 @@ export class SentenceError extends Error {
   }
 }
 
-/** The message of an error for a person. What has neither a sentence nor a message of the catalogue, such as an error of the system, stays as it is. */
+/** The message of an error for a person. What has neither a sentence nor a message of the catalogue, such as an error of the system, stays as it is, but for credentials. */
 export function messageIn(error: unknown, speech: Speech): string {
   const { sentence: said, code, message } = (error ?? {}) as Partial<Message>
   if (said !== undefined) return tell(said, speech)
-  if (message === undefined) return String(error)
+  if (message === undefined) return scrubbed(String(error))
   const key = messageKeyOf(code, message)
-  return key === null ? message : (speech.words.errors[key] ?? message)
+  return key === null ? scrubbed(message) : (speech.words.errors[key] ?? message)
 }
 
 /** What ended a command, in one line. An error without a sentence is one that nobody foresaw. */

@@ -1,6 +1,8 @@
-import { destination, pino } from 'pino'
+import { pino } from 'pino'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createFallbacks } from '#core/ports/fallbacks.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
+import { scrubbedLog } from '#core/scrubbed.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { listenForMonitoring } from '#infra/monitoring/listener.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
@@ -32,14 +34,11 @@ export async function work(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions)
   const readiness = createReadiness(infra, infraSettings.privateStore !== null)
   const listener =
     settings.monitoring && metrics
-      ? await listenForMonitoring(settings.monitoring, metrics, readiness).catch(async error => {
-          await infra.close()
-          throw error
-        })
+      ? await listenForMonitoring(settings.monitoring, metrics, readiness).catch(error => closeAndThrow(error, infra.close))
       : null
 
   // To standard error, like the logs of the service and of job processes.
-  const log = pino({ level: settings.logLevel, name: 'indexer' }, destination(2))
+  const log = pino({ level: settings.logLevel, name: 'indexer' }, scrubbedLog(process.stderr))
   const fallbacks = createFallbacks(metrics ?? NO_METRICS, log)
   // Each job process learns what is known of the credential when it starts.
   for (const host of infra.hosts) {

@@ -52,7 +52,8 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   const watched: Watched = { worker: process.ppid, folder }
   new Thread(new URL('./job-watchdog.ts', import.meta.url), { workerData: watched }).unref()
 
-  useProxies(env)
+  // The worker told of entries without effect.
+  useProxies(env, () => {})
   const sender = createMetricsSender(records => send({ type: 'recorded', records }))
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
   const hasSecond = availableParallelism() > 1

@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import { forEachOf } from '#core/concurrency/map-few.ts'
-import { GRANTS_PREFIX, PEOPLE_PREFIX, SPENT_PREFIX } from '#core/snapshot/store-keys.ts'
+import { GRANTS_PREFIX, PEOPLE_PREFIX, PROBE_ENTRY_PREFIXES, SPENT_PREFIX } from '#core/snapshot/store-keys.ts'
 import { keysOf, type Stores } from './repositories.ts'
 import type { Tally } from './sweep-tally.ts'
 
-/** What grants, markers of redeemed codes and records whose removal was interrupted say of themselves. */
+/** What grants, markers of redeemed codes, probes and records whose removal was interrupted say of themselves. */
 const Expiring = z.object({ exp: z.iso.datetime() })
+const PREFIXES = [PEOPLE_PREFIX, GRANTS_PREFIX, SPENT_PREFIX, ...PROBE_ENTRY_PREFIXES]
 const AT_ONCE = 8
 
 /**
- * Removes grants that no app can use any more, markers of codes that no one can present any more, and what is left of a person whose removal was
- * interrupted. Each says when it is over. Without `remove` it counts them.
+ * Removes expired entries: grants that no app can use any more, markers of codes that can no longer be presented, probes of processes that ended
+ * meanwhile, and the marks of interrupted removals of people. Without `remove` it counts them.
  */
 export async function sweepExpired(
   { states }: Pick<Stores, 'states'>,
@@ -18,7 +19,7 @@ export async function sweepExpired(
   { remove, signal }: { remove: boolean; signal: AbortSignal },
   tally: Tally,
 ): Promise<void> {
-  for (const prefix of [PEOPLE_PREFIX, GRANTS_PREFIX, SPENT_PREFIX]) {
+  for (const prefix of PREFIXES) {
     await forEachOf(keysOf(states, prefix), AT_ONCE, async key => {
       signal.throwIfAborted()
       const stored = await states.read(key)

@@ -9,6 +9,8 @@ export interface Tally {
   packs: number
   /** Contents and media of the operator that an earlier publication named. */
   published: number
+  /** Objects that processes wrote to ask whether the store takes writes. */
+  probes: number
   /** Entries of the state store. */
   entries: number
   /** Bytes of removed objects; entries are not included. */
@@ -31,6 +33,7 @@ export function emptyTally(): Tally {
     keptSnapshots: 0,
     packs: 0,
     published: 0,
+    probes: 0,
     entries: 0,
     bytes: 0,
     waitingPacks: 0,
@@ -56,7 +59,7 @@ export function formatTally(
   const { words, count } = speech
   const { sweep: say, counts } = words
   const { packs, entries, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, unreadableHeaders } = tally
-  const { leftovers, published, waitingPublished } = tally
+  const { leftovers, published, probes, waitingPublished } = tally
   const sized = (what: string, sizeBytes: number) => fill(say.sized, { what, bytes: formatBytes(sizeBytes, speech) })
   const waiting = sized(count(waitingPacks, counts.packWaiting), waitingBytes)
   const kept = { snapshots: count(keptSnapshots, counts.snapshot), repositories: count(repositories, counts.repository) }
@@ -65,6 +68,7 @@ export function formatTally(
     `  ${removedSnapshots(tally, days, speech)}`,
     `  ${count(packs, counts.packUnused)}`,
     ...(published === 0 ? [] : [`  ${count(published, counts.fileOfEarlier)}`]),
+    ...(probes === 0 ? [] : [`  ${count(probes, counts.testObject)}`]),
     `  ${count(entries, counts.entryOfState)}`,
     `  ${fill(say.objects, { bytes: formatBytes(bytes, speech) })}`,
     ...(leftovers.files === 0 ? [] : [`  ${sized(count(leftovers.files, counts.fileOfInterrupted), leftovers.bytes)}`]),

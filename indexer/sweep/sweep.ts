@@ -6,6 +6,7 @@ import { sweepExpired } from './expired-entries.ts'
 import { takeLease } from './lease.ts'
 import { sweepListings } from './listings.ts'
 import { sweepOperatorBlobs } from './operator-blobs.ts'
+import { sweepProbes } from './probes.ts'
 import { type StoredRepository, type Stores, storedRepositories } from './repositories.ts'
 import { readState } from './state.ts'
 import { planRepository } from './sweep-plan.ts'
@@ -62,6 +63,7 @@ async function sweepAll(stores: Stores, clock: Clock, options: SweepOptions): Pr
   await sweepListings(stores, clock.now(), options, tally)
   await sweepExpired(stores, clock.now(), options, tally)
   await sweepOperatorBlobs(stores, clock.now(), options, tally)
+  await sweepProbes(stores, clock.now(), options, tally)
   return tally
 }
 

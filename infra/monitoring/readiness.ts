@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { withTimeout } from '#core/concurrency/timeout.ts'
+import { PROBE_MINUTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
+import type { Clock } from '#core/ports/system.ts'
 import { probeKeys } from '#core/snapshot/store-keys.ts'
 
 /** Whether a process can do its work. */
@@ -14,35 +16,48 @@ export interface Readiness {
 
 /** Load balancers commonly time out after two seconds. */
 const ANSWER_MS = 1_800
-/** A probe is reused for this time, so that requests from anywhere cost the stores one small write a second. */
-const FRESH_MS = 1_000
-/** A probe without an answer is repeated after this time: the store may have restarted. */
-const FORGOTTEN_MS = 2_000
+/** A good probe is reused for this time, so that polls of load balancers and requests of strangers cost nothing more. */
+const GOOD_MS = 10_000
+/** A failed probe is reused for this time: a store that recovers is noticed soon. */
+const FAILED_MS = 1_000
 
 const STOPPING = 'the process is stopping'
 
 /**
  * A process is ready when it can write to its stores and read what it wrote: a full disk, a role without rights and a database after a failover
- * are still read.
+ * can still be read.
  *
  * @param hasPrivateStore whether keys of private repositories lie elsewhere
  */
-export function createReadiness({ blobs, states }: { blobs: BlobStore; states: StateStore }, hasPrivateStore = false): Readiness {
+export function createReadiness(
+  { blobs, states, clock }: { blobs: BlobStore; states: StateStore; clock: Clock },
+  hasPrivateStore = false,
+): Readiness {
   let asked: { answer: Promise<unknown>; until: number } | null = null
   let isEnding = false
-  const keys = (hasPrivateStore ? [false, true] : [false]).map(isPrivate => probeKeys(randomUUID(), isPrivate))
 
-  const probe = () => Promise.all(keys.flatMap(({ blob, entry }) => [tryBlob(blobs, blob), tryEntry(states, entry)]))
+  /** Each probe has keys of its own. With those of an earlier one, a write that was answered late could take the place of this one's. */
+  function probe(): Promise<void>[] {
+    const exp = new Date(clock.now().getTime() + PROBE_MINUTES * 60_000).toISOString()
+    return (hasPrivateStore ? [false, true] : [false]).flatMap(isPrivate => {
+      const { blob, entry } = probeKeys(randomUUID(), isPrivate)
+      return [
+        tryWrite(blobs, blob, () => blobs.create(blob, new Uint8Array([1]))),
+        tryWrite(states, entry, () => states.create(entry, { exp })),
+      ]
+    })
+  }
 
-  /** Concurrent checks share one probe. */
+  /** Single flight: while a probe runs, no other one begins. The drivers bound the time of a probe. */
   function ask(): Promise<unknown> {
     if (asked !== null && performance.now() < asked.until) return asked.answer
-    const asking = { answer: probe(), until: performance.now() + FORGOTTEN_MS }
+    const tries = probe()
+    const asking = { answer: Promise.all(tries), until: Number.POSITIVE_INFINITY }
     asked = asking
-    const keep = () => {
-      asking.until = performance.now() + FRESH_MS
-    }
-    asking.answer.then(keep, keep)
+    void Promise.allSettled(tries).then(ends => {
+      const isGood = ends.every(({ status }) => status === 'fulfilled')
+      asking.until = performance.now() + (isGood ? GOOD_MS : FAILED_MS)
+    })
     return asking.answer
   }
 
@@ -61,16 +76,20 @@ export function createReadiness({ blobs, states }: { blobs: BlobStore; states: S
   }
 }
 
-async function tryBlob(blobs: BlobStore, key: string): Promise<void> {
-  await blobs.create(key, new Uint8Array([1]))
-  const found = await blobs.read(key)
-  await blobs.remove(key)
-  if (found === null) throw new Error('the store lost what it had written')
+/** What both stores have. */
+interface Store {
+  read(key: string): Promise<unknown>
+  remove(key: string): Promise<void>
 }
 
-async function tryEntry(states: StateStore, key: string): Promise<void> {
-  await states.create(key, {})
-  const found = await states.read(key)
-  await states.remove(key)
-  if (found === null) throw new Error('the state store lost what it had written')
+async function tryWrite(store: Store, key: string, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write()
+    if ((await store.read(key)) === null) throw new Error('the store lost what it had written')
+  } catch (error) {
+    // A write that failed may have been done. A sweep removes what stays.
+    await store.remove(key).catch(() => {})
+    throw error
+  }
+  await store.remove(key)
 }

@@ -25,6 +25,8 @@ export interface S3Settings {
   endpoint: string | null
   region: string | null
   credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | null
+  /** The variable that names the proxy through which the bucket is asked; `null`: it is asked directly. */
+  proxyVariable?: string | null
   /** How long an answer is waited for, without the time for its bytes. For tests. Default: `ANSWER_MS`. */
   answerMs?: number
 }

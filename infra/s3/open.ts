@@ -70,10 +70,16 @@ const OTHER_REGION = [
   'IllegalLocationConstraintException',
 ]
 
+/** What the SDK says of an answer without a code. Every error of S3 has one, but the pages of a proxy have none. */
+const WITHOUT_CODE = ['Unknown', 'Error']
+
 /** Tells the operator what to change. */
 function explain(settings: S3Settings, { status, code }: StoreError): Sentence {
   const bucket = name(settings)
   if (code === 'CredentialsProviderError' || code === 'TokenProviderError') return sentence('bucketCredentials', { bucket })
+  const { proxyVariable: variable } = settings
+  if (variable && (status === null || WITHOUT_CODE.includes(code)))
+    return sentence('bucketBehindProxy', { bucket, variable, code: status ?? code })
   if (OTHER_REGION.includes(code) || status === 301) return sentence('bucketElsewhere', { bucket, code })
   if (status === 404) return sentence('bucketMissing', { bucket, code })
   if (code === 'AccessDenied') return sentence('bucketDenied', { bucket, code })

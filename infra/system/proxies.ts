@@ -1,38 +1,116 @@
 import { SettingsError } from '#core/settings.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence, tell } from '#core/words/sentence.ts'
+import { ENGLISH_SPEECH } from '#core/words/speech.ts'
+import { isExempt, type NoProxy, parseNoProxy } from './no-proxy.ts'
+import { currentDispatcher, proxyFetch } from './proxied-fetch.ts'
+import type { NamedProxy } from './tunnel.ts'
 
-const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY'] as const
-/** Never behind a proxy: what runs on this machine. */
-const OWN = ['localhost', '127.0.0.1', '::1', '[::1]']
-
-/** The proxies of an environment, as Node reads them. */
-export type Proxies = Record<(typeof PROXIES)[number] | 'NO_PROXY', string | undefined>
-
-/**
- * Sends the requests of this process to git hosts and buckets through the proxies of the environment. What strangers name is read without
- * one (`infra/web`): only an address that this process looked up itself is one that it may refuse.
- *
- * @returns what ends it
- * @throws SettingsError
- */
-export function useProxies(env: NodeJS.ProcessEnv): () => void {
-  const proxies = parseProxies(env)
-  // An `import` would load the client behind `fetch`: see decision 0116.
-  // Node has it from 24.14 on.
-  return (proxies && process.getBuiltinModule('node:http').setGlobalProxyFromEnv?.(proxies)) ?? (() => {})
+/** The proxies of an environment, by the protocol of a request. */
+export interface Proxies extends NoProxy {
+  http: NamedProxy | null
+  https: NamedProxy | null
 }
 
-/** @returns `null` without a proxy @throws SettingsError for a URL that is none of an HTTP proxy. The message does not quote it: it may hold a password */
+/** What Node has from 24.14 on. */
+type SetProxies = (env: Record<string, string>) => () => void
+
+/**
+ * Sends the requests of this process to git hosts and buckets through the proxies of the environment, until the returned function is called.
+ * Documents that strangers name never go through a proxy: see `infra/web`.
+ *
+ * @param onUnread receives entries of `NO_PROXY` that have no effect. Default: a warning
+ * @param setProxies of Node
+ * @throws SettingsError
+ */
+export function useProxies(
+  env: NodeJS.ProcessEnv,
+  onUnread: (entry: string) => void = warn,
+  setProxies: SetProxies | null = setProxiesOfNode(),
+): () => void {
+  const proxies = parseProxies(env)
+  if (proxies === null) return () => {}
+  const { variable } = (proxies.https ?? proxies.http) as NamedProxy
+  if (setProxies === null) throw new SettingsError(variable, sentence('proxyNode', { version: process.versions.node }))
+  for (const entry of proxies.unread) onUnread(entry)
+  const environment = {
+    ...(proxies.http && { HTTP_PROXY: proxies.http.url.href }),
+    ...(proxies.https && { HTTPS_PROXY: proxies.https.url.href }),
+    NO_PROXY: proxies.forms.join(','),
+  }
+  // Once for the dispatcher that `fetch` has without proxies, which Node loads with its first proxy.
+  setProxies(environment)()
+  const direct = currentDispatcher()
+  const end = setProxies(environment)
+  proxyFetch(direct, url => proxyOf(proxies, url))
+  return end
+}
+
+function warn(entry: string): void {
+  process.emitWarning(tell(sentence('noProxyEntry', { entry }), ENGLISH_SPEECH))
+}
+
+function setProxiesOfNode(): SetProxies | null {
+  // An `import` would load the client behind `fetch`: see decision 0116.
+  return process.getBuiltinModule('node:http').setGlobalProxyFromEnv ?? null
+}
+
+/**
+ * The variable that names the proxy through which this process requests the URL; `null`: it does so directly.
+ *
+ * @param env as `useProxies` received it
+ */
+export function proxyVariableFor(url: URL, env: NodeJS.ProcessEnv): string | null {
+  // Bundles of the program hold this module once each, so only the agents of the process tell whether it uses proxies.
+  const agents: object[] = [process.getBuiltinModule('node:http').globalAgent, process.getBuiltinModule('node:https').globalAgent]
+  if (!agents.some(agent => (agent as AgentOfNode).options.proxyEnv)) return null
+  const proxies = parseProxies(env)
+  return (proxies && proxyOf(proxies, url)?.variable) ?? null
+}
+
+/** The types of Node lack the options of an agent. */
+interface AgentOfNode {
+  options: { proxyEnv?: object }
+}
+
+/** The proxy for a URL; `null`: none. */
+export function proxyOf(proxies: Proxies, { protocol, hostname, port }: URL): NamedProxy | null {
+  const proxy = protocol === 'https:' ? proxies.https : proxies.http
+  return isExempt(proxies, hostname, port || (protocol === 'https:' ? '443' : '80')) ? null : proxy
+}
+
+/**
+ * @returns `null` when no variable names a proxy
+ * @throws SettingsError when a variable is not the URL of an HTTP proxy. The message does not quote the value, which may hold a password
+ */
 export function parseProxies(env: NodeJS.ProcessEnv): Proxies | null {
-  // As curl and Node do: lower case first, and a URL without a scheme is one of `http:`.
-  const valueIn = (name: string) => env[name.toLowerCase()] || env[name] || undefined
-  const [http, https] = PROXIES.map(name => {
-    const text = valueIn(name)
-    if (text === undefined) return undefined
-    const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
-    if (url && /^https?:$/.test(url.protocol) && url.hostname !== '') return url.href
-    throw new SettingsError(name, sentence('proxyUrl'))
-  })
-  if (http === undefined && https === undefined) return null
-  return { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: [...OWN, valueIn('NO_PROXY')].filter(Boolean).join(',') }
+  const [http = null, https = null] = ['HTTP_PROXY', 'HTTPS_PROXY'].map(
+    name => parseProxy(name, env) ?? parseProxy('ALL_PROXY', env),
+  )
+  if (http === null && https === null) return null
+  return { http, https, ...parseNoProxy(valueIn('NO_PROXY', env) ?? '') }
+}
+
+function parseProxy(variable: string, env: NodeJS.ProcessEnv): NamedProxy | null {
+  const text = valueIn(variable, env)
+  if (text === undefined) return null
+  if (/^socks/i.test(text)) throw new SettingsError(variable, sentence('proxySocks'))
+  // As curl and Node do: a URL without a scheme is one of `http:`.
+  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
+  if (url && /^https?:$/.test(url.protocol) && url.hostname !== '' && isDecodable(url)) return { variable, url }
+  throw new SettingsError(variable, sentence('proxyUrl'))
+}
+
+/** As curl and Node do: lower case first. */
+function valueIn(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  return (env[name.toLowerCase()] || env[name])?.trim() || undefined
+}
+
+/** Whether the credentials are escaped as in a URL: `%` alone is not. */
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password)
+    return true
+  } catch {
+    return false
+  }
 }

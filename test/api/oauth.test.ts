@@ -129,6 +129,9 @@ describe('an app that asks', () => {
     ['invalid_target', 'two resources', { resource: [`${BASE_URL}/mcp${CLOSED}`, `${BASE_URL}/mcp${CLOSED}`] }],
     ['invalid_target', 'a foreign resource', { resource: `https://other.example/mcp${CLOSED}` }],
     ['invalid_target', 'a resource that is no repository', { resource: `${BASE_URL}/mcp` }],
+    ['invalid_target', 'a resource without slashes', { resource: `${BASE_URL.replace('//', '')}/mcp${CLOSED}` }],
+    ['invalid_target', 'a resource with one slash', { resource: `${BASE_URL.replace('//', '/')}/mcp${CLOSED}` }],
+    ['invalid_target', 'a resource with three slashes', { resource: `${BASE_URL.replace('//', '///')}/mcp${CLOSED}` }],
     ['invalid_target', 'a resource that leads elsewhere', { resource: `${BASE_URL}/mcp/gh/acme/other/../closed` }],
     ['invalid_target', 'a resource that leads elsewhere escaped', { resource: `${BASE_URL}/x/%2e%2e/mcp${CLOSED}` }],
     ['invalid_scope', 'an unknown scope', { scope: 'write' }],
@@ -152,6 +155,20 @@ describe('an app that asks', () => {
     expect([statusCode, headers.location, linkOf(body).text]).toEqual([400, undefined, words])
     expect(linkOf(body).href.startsWith(redirectUri)).toBe(true)
     expect(body).not.toContain('<script')
+  })
+
+  test.each([
+    ['de-AT,de;q=0.9,en;q=0.8', 'de', 'Die App kann nicht verbunden werden', 'Zurück zur App auf diesem Rechner (127.0.0.1)'],
+    ['fr,en;q=0.5', 'en', 'The app cannot be connected', 'Go back to the app on this computer (127.0.0.1)'],
+    ['', 'en', 'The app cannot be connected', 'Go back to the app on this computer (127.0.0.1)'],
+  ])('is refused on a page in the language of the browser: %s', async (accepted, language, title, words) => {
+    for (const over of [{ resource: '' }, { client_id: 'unknown' }, { redirect_uri: 'https://other.example/' }]) {
+      const answer = await scene.app.inject({ url: authorizeUrl(over), headers: { 'accept-language': accepted } })
+      const { statusCode, headers, body } = answer
+      expect([statusCode, headers['content-language'], headers.vary]).toEqual([400, language, 'accept-language'])
+      expect(body).toMatch(new RegExp(`<html lang="${language}">.*<title>${title}</title>`))
+      if ('resource' in over) expect(linkOf(body).text).toBe(words)
+    }
   })
 })
 

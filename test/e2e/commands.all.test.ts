@@ -203,3 +203,34 @@ test.each([
   expect(status).toBe(2)
   expect(stderr).toMatch(/^error: /)
 })
+
+describe('a proxy that cannot be used', () => {
+  const env = { HTTPS_PROXY: 'socks5://user:hush@proxy:1080', http_proxy: 'http://:3128' }
+
+  test.each([['check', '.'], ['diff', '.', '--from', 'HEAD'], ['keys', 'rotate'], ['sweep'], ['token', 'list']])(
+    'does not stop a command that stays on this machine: %s',
+    async (...args) => {
+      expect((await run(args, env)).stderr).not.toMatch(/PROXY/i)
+    },
+  )
+
+  test.each([
+    ['index', '/local/acme/tools'],
+    ['sweep', '--store', 's3:bucket'],
+    ['pin', '/local/acme/tools'],
+    ['mcp', 'local/acme/tools'],
+  ])('stops the others, and is not quoted: %s', async (...args) => {
+    const { status, stderr } = await run(args, env)
+    expect([status === 0, stderr]).toEqual([false, expect.stringMatching(/^mountglass: HTTP_PROXY: .*\n$/)])
+  })
+})
+
+test.each([
+  ['mcp', 'https://user:hu@sh@example.org/acme/tools'],
+  ['index', 'https://user:hu@sh@example.org/acme/tools'],
+  ['sweep', '--store', 's3:bucket', 'https://user:hu@sh@example.org'],
+  ['pin', '/local/acme/tools', '--service', 'https://user:hu@sh@example.org'],
+])('no message quotes the password of an address: %s', async (...args) => {
+  const { status, stderr } = await run(args)
+  expect([status === 0, stderr]).toEqual([false, expect.not.stringMatching(/user:|sh@/)])
+})

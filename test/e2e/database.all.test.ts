@@ -133,7 +133,7 @@ describe.runIf(hasServer('postgres'))('a database beside the store', () => {
 
     await server.end('crashed')
     expect(await service.getError('mounts', '/local/acme/two')).toEqual({ status: 503, code: 'skill.unavailable' })
-    expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(503)
+    await until(async () => (await fetch(`${service.baseUrl}/readyz`)).status === 503)
     expect((await fetch(`${service.baseUrl}/healthz`)).status).toBe(200)
     expect(await service.get('browse', '/local/acme/one')).toEqual(ready)
     await worker.said('cannot take a job from the queue')

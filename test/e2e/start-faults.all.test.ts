@@ -68,6 +68,12 @@ test.each<[Record<string, string>, RegExp]>([
     { ...APP, MOUNTGLASS_GITHUB_APP_PRIVATE_KEY: 'file:~/app.pem', HOME: '/none' },
     /^mountglass: MOUNTGLASS_GITHUB_APP_PRIVATE_KEY: .*\/none\/app\.pem/,
   ],
+  [{ ALL_PROXY: 'socks5://user:hush@127.0.0.1:1080' }, /^mountglass: ALL_PROXY: .*SOCKS/],
+  [
+    { ...BUCKET, AWS_ENDPOINT_URL_S3: 'http://s3.example.org', HTTP_PROXY: 'http://user:a@hush@127.0.0.1:9' },
+    /^mountglass: MOUNTGLASS_STORE: .*HTTP_PROXY.*ECONNREFUSED/,
+  ],
+  [{ MOUNTGLASS_DATABASE: 'postgres://user:a@hush@127.0.0.1:9/mountglass' }, /^mountglass: MOUNTGLASS_DATABASE: .*ECONNREFUSED/],
   [{ HTTPS_PROXY: 'socks5://user:hush@127.0.0.1:1080' }, /^mountglass: HTTPS_PROXY: /],
   [{ http_proxy: 'http://user:hush@:3128' }, /^mountglass: HTTP_PROXY: /],
   [{ ...BUCKET, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' }, /^mountglass: MOUNTGLASS_STORE: .*bucket/],
@@ -76,6 +82,10 @@ test.each<[Record<string, string>, RegExp]>([
   [
     { MOUNTGLASS_DATABASE: 'postgres://user:hush@nowhere.invalid/mountglass' },
     /^mountglass: MOUNTGLASS_DATABASE: .*nowhere\.invalid/,
+  ],
+  [
+    { MOUNTGLASS_DATABASE: 'postgres://user:hush@127.0.0.1:9/mountglass?sslrootcert=/nothing/here.pem' },
+    /^mountglass: MOUNTGLASS_DATABASE: .*\/nothing\/here\.pem/,
   ],
   [{ MOUNTGLASS_STORE: 'memory:', TMPDIR: '/nothing/here' }, /^mountglass: TMPDIR: .*\/nothing\/here/],
 ])('the settings %j stop the start with one line that names what to change', async (env, pattern) => {

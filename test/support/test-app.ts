@@ -182,7 +182,7 @@ export async function testApp(
     onOffered,
     onWorking: work => working.push(work),
     readRawFile: (repository, commit, path, reader) => host.readRawFile(repository, commit, path, reader),
-    checkReady: createReadiness({ blobs, states }).check,
+    checkReady: createReadiness({ blobs, states, clock }).check,
   }
   const deps = options.deps?.(plain) ?? plain
   const logger = options.logger === undefined ? {} : { logger: options.logger }

@@ -154,7 +154,7 @@ export const PEOPLE: typeof EN_PEOPLE = {
     titles: {
       'sign_in.failed': 'Sie sind nicht angemeldet',
       'sign_in.unavailable': 'GitHub antwortet gerade nicht',
-      'forget.pending': 'Sie sind hier vergessen',
+      'forget.pending': 'Ihre Daten hier sind gelöscht',
       'auth.forbidden_origin': 'Dieses Formular wurde abgewiesen',
     },
     abouts: {

@@ -148,7 +148,7 @@ export const PEOPLE = {
     titles: {
       'sign_in.failed': 'You are not signed in',
       'sign_in.unavailable': 'GitHub does not answer now',
-      'forget.pending': 'You are forgotten here',
+      'forget.pending': 'Your data here is deleted',
       'auth.forbidden_origin': 'This form was refused',
     } as Readonly<Record<string, string>>,
     abouts: {

@@ -1,10 +1,25 @@
 import { describe, expect, test } from 'vitest'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createGate, GateFull } from '#core/concurrency/gate.ts'
 import { forEachOf, mapFew } from '#core/concurrency/map-few.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 
 const never = new Promise<never>(() => {})
+
+test.each<[what: string, close: () => Promise<void>]>([
+  ['succeeds', async () => {}],
+  ['fails', async () => Promise.reject(new Error('the pool is closed'))],
+  [
+    'throws',
+    () => {
+      throw new Error('the pool is closed')
+    },
+  ],
+  ['never ends', () => never],
+])('an error that ends a start is thrown also when the close after it %s', async (_, close) => {
+  await expect(closeAndThrow(new Error('no bucket'), close, 1)).rejects.toThrow('no bucket')
+})
 
 describe('a timeout', () => {
   test('answers as the work does when that settles first', async () => {

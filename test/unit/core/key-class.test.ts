@@ -32,6 +32,15 @@ test('every key of a person, a grant and a spent code is private', () => {
   }
 })
 
+test('what a probe writes is of the class that it asks about, and a sweep lists it', () => {
+  const probes = [false, true].map(isPrivate => keys.probeKeys('id', isPrivate))
+  for (const [index, { blob, entry }] of probes.entries()) {
+    expect([isPrivateKey(blob), isPrivateKey(entry)]).toEqual([index === 1, index === 1])
+    expect([keys.splitKey(blob), keys.splitKey(entry)]).toEqual([null, null])
+    expect([keys.PROBE_PREFIXES[index], keys.PROBE_ENTRY_PREFIXES[index]]).toEqual([blob.slice(0, -2), entry.slice(0, -2)])
+  }
+})
+
 test('no key of a public repository is private, nor one that names none', () => {
   const others = [
     keys.ownerListingKey('prv', repository.id),

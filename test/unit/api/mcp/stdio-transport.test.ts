@@ -88,6 +88,7 @@ describe('a line that is no request', () => {
     ['a call of no tool', '{"jsonrpc":"2.0","id":10,"method":"tools/call"}', [refused(10, -32602)]],
     ['more than a line may have', `{"id":11,"x":"${'x'.repeat(1024 * 1024)}"}`, [refused(null, -32000)]],
     ['a notification that is wrong', '{"method":"notifications/initialized"}', []],
+    ['a call without an id whose parameters are a list', '{"jsonrpc":"2.0","method":"tools/call","params":[]}', []],
     ['an answer that is wrong', '{"id":12,"result":{}}', []],
     ['nothing', ' ', []],
   ])('%s is refused with its id, and the next one is read', async (_, line, answers) => {
@@ -106,6 +107,15 @@ describe('a line that is no request', () => {
     expect(sent.map(text => JSON.parse(text))).toEqual(answers)
     expect(received).toMatchObject([{ method: 'notifications/initialized' }])
   })
+
+  test.each([undefined, {}, { name: 1 }, { name: 'browse_repo', arguments: [] }])(
+    'a call without an id and with the parameters %j is a notification, which gets no answer',
+    async params => {
+      const { closed, received, output } = await connect([{ method: 'tools/call', params }])
+      await closed
+      expect([received.length, output.read()]).toEqual([1, null])
+    },
+  )
 
   test('parameters that are null are absent', async () => {
     const { received, transport, closed } = await connect([{ id: 1, method: 'tools/list', params: null }])

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { scrubbed } from '#api/http/scrubbed-log.ts'
 import { cookiesOf } from '#api/people/cookies.ts'
 import { createLocators, formatIdKey, parseIdKey } from '#api/people/locators.ts'
 import { isFromOwnPages } from '#api/people/own-pages.ts'
 import { bearerOf, cookieOf } from '#api/people/presented.ts'
 import { formatToken } from '#api/people/token-text.ts'
+import { scrubbed } from '#core/scrubbed.ts'
 
 test('v5.0.0-16.2.5: a line of the log loses whatever looks like a credential, wherever it stands', () => {
   const token = formatToken({ kind: 'agent', person: 'a'.repeat(24), id: 'b'.repeat(24) }, new Uint8Array(32).fill(3))
@@ -30,6 +30,35 @@ test('v5.0.0-16.2.5: a line of the log loses whatever looks like a credential, w
   expect(scrubbed('{"path":"/gh/acme/tools","id":"0123456789abcdef01234567","hey":"eyJ"}')).toBe(
     '{"path":"/gh/acme/tools","id":"0123456789abcdef01234567","hey":"eyJ"}',
   )
+})
+
+const URLS = [
+  'http://user:hush@proxy:3128/',
+  'http://user:hu@sh@proxy:3128/',
+  'postgres://user:hu@sh@db.example.org/mountglass',
+  'postgres://user:hu/sh@db.example.org/mountglass',
+  'https://:hush@s3.example.org',
+  'https://hush@github.com/acme/tools',
+  'postgres://db.example.org/mountglass?user=a&password=hush&sslmode=require',
+]
+
+test.each(URLS)('a line loses the credentials of %s', url => {
+  for (const line of [url, `no answer of ${url} to http://host/a@b`, JSON.stringify({ input: url })]) {
+    const written = scrubbed(line)
+    expect(written).toContain('[credential]')
+    expect(written).not.toMatch(/hu.?sh|user:|sh@/)
+    expect(written).toMatch(/proxy:3128|db\.example\.org|s3\.example\.org|github\.com\/acme/)
+  }
+  expect(scrubbed(`${url} http://host/a@b`)).toMatch(/ http:\/\/host\/a@b$/)
+})
+
+test.each([
+  'http://127.0.0.1:4321/local/acme/tools@main',
+  'http://[::1]:4321/gh/a/b@v1',
+  'https://github.com/a/b@v1',
+  'a@example.org',
+])('a line keeps %s', url => {
+  expect(scrubbed(`{"url":"${url}"}`)).toBe(`{"url":"${url}"}`)
 })
 
 test('cookies are bound to the host wherever browsers take Secure, and only there', () => {

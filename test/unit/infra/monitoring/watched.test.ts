@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
+import { sweepStore } from '#indexer/sweep/sweep.ts'
 import { splitBlobs, splitStates } from '#infra/by-class.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
@@ -97,7 +98,7 @@ function openStores() {
       return memory.create(key, bytes)
     },
   }
-  return { stores, blobs, states, readiness: createReadiness({ blobs, states }) }
+  return { stores, blobs, states, readiness: createReadiness({ blobs, states, clock: systemClock }) }
 }
 
 beforeEach(() => {
@@ -113,20 +114,73 @@ const outcome = (check: Promise<void>) =>
     (error: Error) => error.message,
   )
 
-test('ready is who can write its stores, and nobody has it write more than once a second', async () => {
+test('a process is ready when it can write to its stores, and a good probe is reused for ten seconds', async () => {
   const { stores, blobs, states, readiness } = openStores()
   expect(await Promise.all([outcome(readiness.check()), outcome(readiness.check())])).toEqual(['ready', 'ready'])
-  await readiness.check()
   expect(stores.requests).toBe(1)
   expect([await blobs.list(''), await states.list('')], 'nothing stays behind').toEqual([[], []])
   stores.answer = () => Promise.reject(new Error('disk is gone'))
-  await vi.advanceTimersByTimeAsync(1_000)
+  await vi.advanceTimersByTimeAsync(9_999)
+  expect([await outcome(readiness.check()), stores.requests]).toEqual(['ready', 1])
+  await vi.advanceTimersByTimeAsync(1)
   expect(await outcome(readiness.check())).toBe('disk is gone')
   stores.answer = async () => {}
   expect(await outcome(readiness.check())).toBe('disk is gone')
-  expect(stores.requests, 'a store that fails is not pressed either').toBe(2)
+  expect(stores.requests, 'a failed probe is reused, too').toBe(2)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(await outcome(readiness.check())).toBe('ready')
+})
+
+test('each probe has keys of its own, so that a late answer to an earlier one is not taken for its own', async () => {
+  const { blobs, states } = openStores()
+  const keys: string[] = []
+  const noted: BlobStore = {
+    ...blobs,
+    async create(key, bytes) {
+      keys.push(key)
+      return await blobs.create(key, bytes)
+    },
+  }
+  const readiness = createReadiness({ blobs: noted, states, clock: systemClock }, true)
+  await readiness.check()
+  await vi.advanceTimersByTimeAsync(10_000)
+  await readiness.check()
+  expect(keys.map(key => key.replace(/[^/]*$/, ''))).toEqual(['probe/', 'prv/probe/', 'probe/', 'prv/probe/'])
+  expect(new Set(keys).size).toBe(4)
+})
+
+test.each(['create', 'read'] as const)('what a probe wrote is removed when its %s fails', async operation => {
+  const { blobs, states } = openStores()
+  const failing: BlobStore = {
+    ...blobs,
+    async [operation](key: string) {
+      await blobs.create(key, new Uint8Array([1]))
+      throw new Error('the answer is lost')
+    },
+  }
+  expect(await outcome(createReadiness({ blobs: failing, states, clock: systemClock }).check())).toBe('the answer is lost')
+  await vi.advanceTimersByTimeAsync(0)
+  expect([await blobs.list(''), await states.list('')]).toEqual([[], []])
+})
+
+test('what a process may not remove is told, and a sweep removes it an hour later', async () => {
+  const { blobs, states } = openStores()
+  const remove = () => Promise.reject(new Error('access denied'))
+  const stores = { blobs: { ...blobs, remove }, states: { ...states, remove }, clock: systemClock }
+  expect(await outcome(createReadiness(stores, true).check())).toBe('access denied')
+  const sweep = async (isRemoved: boolean) => {
+    const { probes, entries } = await sweepStore({ blobs, states }, systemClock, {
+      days: 90,
+      remove: isRemoved,
+      signal: new AbortController().signal,
+      onFailure: (_, error) => expect.unreachable(String(error)),
+    })
+    return [probes, entries, (await blobs.list('')).length + (await states.list('ctl/ready/')).length]
+  }
+  expect(await sweep(true), 'a probe may be running').toEqual([0, 0, 4])
+  await vi.advanceTimersByTimeAsync(3_600_000)
+  expect(await sweep(false)).toEqual([2, 2, 4])
+  expect(await sweep(true)).toEqual([2, 2, 0])
 })
 
 test.each(['blobs', 'states'] as const)('a store of private repositories is asked beside the other: its %s', async kind => {
@@ -134,16 +188,22 @@ test.each(['blobs', 'states'] as const)('a store of private repositories is aske
   const refuse = () => Promise.reject(new Error('read only'))
   const blobs = splitBlobs(shared.blobs, kind === 'blobs' ? { ...own.blobs, create: refuse } : own.blobs)
   const states = splitStates(shared.states, kind === 'states' ? { ...own.states, create: refuse } : own.states)
-  expect(await outcome(createReadiness({ blobs, states }, true).check())).toBe('read only')
+  expect(await outcome(createReadiness({ blobs, states, clock: systemClock }, true).check())).toBe('read only')
 })
 
-test('a store that hangs makes it unready within two seconds, and is asked anew then', async () => {
+test('a store that hangs makes it unready within two seconds, and is not asked again until it answers', async () => {
   const { stores, readiness } = openStores()
-  stores.answer = () => new Promise(() => {})
-  const checks = Promise.all([outcome(readiness.check()), outcome(readiness.check())])
-  await vi.advanceTimersByTimeAsync(2_000)
-  expect(await checks).toEqual(['the store did not answer within 1800 ms', 'the store did not answer within 1800 ms'])
+  let answer = (_: Error) => {}
+  stores.answer = () => new Promise((_, reject) => (answer = reject))
+  const late = 'the store did not answer within 1800 ms'
+  for (const _ of [1, 2, 3]) {
+    const checks = Promise.all([outcome(readiness.check()), outcome(readiness.check())])
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(await checks).toEqual([late, late])
+  }
   expect(stores.requests).toBe(1)
+  answer(new Error('timeout'))
+  await vi.advanceTimersByTimeAsync(1_000)
   stores.answer = async () => {}
   expect([await outcome(readiness.check()), stores.requests]).toEqual(['ready', 2])
 })
