@@ -207,3 +207,26 @@ test('a repository that cannot be fetched fails with its code', async () => {
   await app.index()
   expect((await mount()).json.index).toMatchObject({ status: 'failed', errorCode: 'index.fetch_failed' })
 })
+
+test.each([
+  [429, 'mount.rate_limited'],
+  [403, 'mount.rate_limited'],
+  [503, 'mount.unavailable'],
+])('while git asks for a pause with %i, what is known is answered and the rest says when to ask again', async (status, code) => {
+  await app.open(ADDRESS)
+  app.github.faults.add({ match: { host: 'web' }, status, body: '', headers: { 'retry-after': '600' } })
+  const refs = () => app.get(`/api/v1/refs${ADDRESS}`)
+  app.advanceClock(61)
+  for (const seconds of ['600', '500']) {
+    const answer = await refs()
+    expect([answer.status, answer.json.error.code, answer.headers['retry-after']]).toEqual([503, code, seconds])
+    app.advanceClock(100)
+  }
+  expect(app.github.faults.pending).toEqual([])
+  const asked = app.github.log.git.length
+  expect((await app.get(`/api/v1/mounts${ADDRESS}`)).status).toBe(200)
+  expect((await refs()).status).toBe(503)
+  expect(app.github.log.git.length).toBe(asked)
+  app.advanceClock(401)
+  expect((await refs()).status).toBe(200)
+})

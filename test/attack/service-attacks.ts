@@ -39,7 +39,10 @@ export function serviceAttacks({ history, large, tables, rawPath }: Attacked, se
     attack('stalled readers', stalledReaders(rawPath), MAX_RAW_MEGABYTES),
     attack('slow connections', slowConnections),
     attack('large tables', largeTables(tables.address, tables.paths)),
-    { ...attack(`${refs} long refs`, manyRefs(large.address)), options: { seconds: 0, requests: refs } },
+    ...['local', 'gh'].map(host => ({
+      ...attack(`${refs} long refs of ${host}`, manyRefs(large.address.replace('/local/', `/${host}/`))),
+      options: { seconds: 0, requests: refs },
+    })),
   ]
 }
 
