@@ -11,6 +11,8 @@
 // The address
 export const ADDRESS_BYTES = 2_048
 export const ADDRESS_SEGMENTS = 64
+/** The ref of the old side of a comparison. */
+export const FROM_CHARACTERS = 2_048
 
 // The interface
 export const BROWSE_LIMIT = { min: 1, max: 200, default: 50 } as const

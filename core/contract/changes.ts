@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isRefName } from '../address.ts'
-import { BROWSE_LIMIT, PATH_BYTES } from '../limits.ts'
+import { BROWSE_LIMIT, FROM_CHARACTERS, PATH_BYTES } from '../limits.ts'
 import {
   Commit,
   CursorParameter,
@@ -25,6 +25,7 @@ export const ChangesQuery = z
     from: z
       .string()
       .min(1, 'is empty; name a branch, a tag or a full commit')
+      .max(FROM_CHARACTERS, `exceeds ${FROM_CHARACTERS.toLocaleString('en')} characters; name a branch, a tag or a full commit`)
       .refine(isRefName, 'is not of the form of a branch, a tag or a commit; check its spelling')
       .meta({
         description:

@@ -243,6 +243,8 @@ describe('requests', () => {
     ['', 400, 'request.invalid'],
     ['from=', 400, 'request.invalid'],
     ['from=a..b', 400, 'request.invalid'],
+    [`from=${'a'.repeat(2_049)}`, 400, 'request.invalid'],
+    [`from=${'a'.repeat(2_048)}`, 404, 'mount.ref_not_found'],
     ['from=v1&skill=one/SKILL.md&path=one', 400, 'request.invalid'],
     ['from=v1&skill=one/SKILL.md&limit=5', 400, 'request.invalid'],
     ['from=v1&limit=0', 400, 'request.invalid'],
