@@ -6,6 +6,7 @@ import type {
   ChangedSkill,
   ChangeItem,
   DocumentSide,
+  FileSide,
   ItemChange,
   SkillSide,
 } from '../contract/changes.ts'
@@ -176,8 +177,8 @@ function describeManifest({ path, change }: Change, pair: Compared<DeliveredMani
     change: change as ChangedManifest['change'],
     parts: both === null ? [] : partsOfManifest(both),
     skills,
-    before: pair.before?.row.file ?? null,
-    after: pair.after?.row.file ?? null,
+    before: pair.before && manifestSide(pair.before.row),
+    after: pair.after && manifestSide(pair.after.row),
   }
 }
 
@@ -189,6 +190,11 @@ function skillSide({ license, full }: DeliveredSkill): SkillSide {
 function documentSide({ license, full, file }: DeliveredDocument): DocumentSide {
   const { sha256 = null, bytes = null, tokens = null } = file ?? {}
   return { sha256, bytes, tokens, license, full }
+}
+
+/** A manifest counts by what it declares, also where its file is not served. */
+function manifestSide({ file }: DeliveredManifest): FileSide {
+  return file ?? { sha256: null, bytes: null, tokens: null }
 }
 
 /** Both sides of a change. */

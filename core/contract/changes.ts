@@ -134,7 +134,9 @@ export const DocumentSide = z
   .meta({ id: 'DocumentSide', description: 'The file of a document; the numbers are `null` when it is not served.' })
 export type DocumentSide = z.infer<typeof DocumentSide>
 
-export const FileSide = z.object({ sha256: Sha256, bytes: Count, tokens: Count }).meta({ id: 'FileSide' })
+export const FileSide = z
+  .object({ sha256: Sha256.nullable(), bytes: NullableSize, tokens: NullableSize })
+  .meta({ id: 'FileSide', description: 'The file of a manifest; its values are `null` when `files` refuses it.' })
 export type FileSide = z.infer<typeof FileSide>
 
 const MovedFrom = Path.optional().meta({ description: 'The old path; present when it moved.' })

@@ -36,8 +36,8 @@ const FileDigest = z.string().regex(/^(?:git:)?[0-9a-f]{32}$/)
 export const DeliveredFile = z.tuple([Path, Bytes, FileDigest.nullable(), z.union([z.literal(0), z.literal(1)])])
 export type DeliveredFile = z.infer<typeof DeliveredFile>
 
-/** The `include` list of one file, as declared: the path of the file, and the digest of the list. */
-export const DeclaredInclude = z.tuple([Path, Digest])
+/** The `include` list of one file, as declared: the path of the file, and the digest of the list; `null` when it declares none. */
+export const DeclaredInclude = z.tuple([Path, Digest.nullable()])
 export type DeclaredInclude = z.infer<typeof DeclaredInclude>
 
 /** A whole file, as it is served. */
@@ -65,7 +65,7 @@ export const DeliveredSkill = z.object({
       body: DeliveredText,
       includes: z.array(DeliveredText),
       files: z.array(DeliveredFile),
-      /** Of the manifests above and of the `SKILL.md`, those whose list is not empty. */
+      /** Of each manifest above and of the `SKILL.md`: a list that begins or ends is a change of a file that both sides have. */
       declared: z.array(DeclaredInclude),
       /** Of the body. Those of rules and includes are rows of their own: many skills share them. */
       facts: DeliveredFacts,

@@ -137,9 +137,7 @@ export function digestOfBlob(oid: string): string {
 }
 
 function declaredIncludes({ skill }: PlannedSkill, chain: readonly Manifest[]): DeclaredInclude[] {
-  return [...chain, skill]
-    .filter(({ include }) => include === null || include.length > 0)
-    .map(({ path, include }) => [path, digestOf(include)])
+  return [...chain, skill].map(({ path, include }) => [path, include?.length === 0 ? null : digestOf(include)])
 }
 
 function deliveredDocument(file: TreeFile, served: boolean, parts: DeliveredParts): DeliveredDocument {

@@ -59,7 +59,7 @@ export interface ManifestOfSide {
   exclude: string
   license: string
   others: string
-  file: { sha256: string; bytes: number } | null
+  file: { sha256: string | null; bytes: number | null }
 }
 
 /** What a side delivers below a folder. */
@@ -87,7 +87,7 @@ export function readSide({ tree, servingOf }: OracleSide, folder: string) {
         exclude: JSON.stringify(exclude),
         license: JSON.stringify(license),
         others: JSON.stringify(others),
-        file: isServed ? { sha256: sha256(text), bytes: Buffer.byteLength(text) } : null,
+        file: isServed ? { sha256: sha256(text), bytes: Buffer.byteLength(text) } : { sha256: null, bytes: null },
       }
     })
   return { skills, documents, manifests }
@@ -142,11 +142,7 @@ function readSkill(tree: Oracle, servingOf: OracleSide['servingOf'], skill: Orac
     body: full ? context.body : '',
     includes: full ? context.includes : [],
     files: full ? files.flatMap(file => ({ path: file, ...(tree.fileOf(file) ?? { oid: '', isExecutable: false }) })) : [],
-    declared: full
-      ? [...above.map(one => ({ path: one.path, list: one.include.join(' ') })), { path, list: own.join(' ') }].filter(
-          ({ list }) => list !== '',
-        )
-      : [],
+    declared: full ? [...above.map(one => ({ path: one.path, list: one.include.join(' ') })), { path, list: own.join(' ') }] : [],
   }
 }
 

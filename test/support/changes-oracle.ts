@@ -174,7 +174,13 @@ function causesOf(before: Skill, after: Skill): ExpectedCause[] {
   if (before.full && after.full) add('body', after.path, 'changed')
   else if (before.full !== after.full) add('body', after.path, after.full ? 'added' : 'removed')
   compareLists('includes', before.includes, after.includes, ({ text }) => text)
-  if (before.full && after.full) compareLists('includes', before.declared, after.declared, ({ list }) => list)
+  if (before.full && after.full) {
+    const lists = (one: Skill, other: Skill) =>
+      one.declared.filter(
+        ({ path, list }) => list !== '' || other.declared.some(({ path: at }) => inside(other, at) === inside(one, path)),
+      )
+    compareLists('includes', lists(before, after), lists(after, before), ({ list }) => list)
+  }
   compareLists('files', before.files, after.files, ({ oid, isExecutable }) => `${oid} ${isExecutable}`)
   add('metadata', after.path, 'changed')
   for (const part of ['license', ...(before.full === after.full ? [] : ['serving'])]) {
