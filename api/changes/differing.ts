@@ -108,6 +108,10 @@ export function readsOf(snapshot: Snapshot): DeliveredReads {
       const rows = await Promise.all(keys.map(async key => [key, await snapshot.get('delivered', key)] as const))
       return new Map(rows.flatMap(([key, row]) => (isText(row) ? [[key, row.facts] as const] : [])))
     },
+    async knownHosts(hosts) {
+      const known = await Promise.all(hosts.map(async host => ((await snapshot.get('hosts', host)) === null ? [] : [host])))
+      return new Set(known.flat())
+    },
   }
 }
 

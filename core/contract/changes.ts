@@ -93,19 +93,36 @@ export type Cause = z.infer<typeof Cause>
 
 const BeforeAndAfter = z.object({ before: FrontMatterValue.nullable(), after: FrontMatterValue.nullable() })
 
+const Line = z.int().min(1).meta({ description: 'The line of the file where it occurs first.' })
+
 export const ChangeFacts = z
   .object({
     hiddenCharacters: z
-      .array(z.object({ path: Path, codePoint: z.string(), count: z.int().min(1) }))
+      .array(z.object({ path: Path, line: Line, codePoint: z.string(), count: z.int().min(1) }))
       .optional()
       .meta({ description: 'Characters that a reader does not see, as many as there are more than before.' }),
     hosts: z
-      .array(z.object({ host: z.string(), path: Path }))
+      .array(z.object({ host: z.string(), path: Path, line: Line }))
       .optional()
-      .meta({ description: 'Hosts of http(s) links that no text of the old side links to.' }),
+      .meta({ description: 'Hosts of http(s) links that no text of the old commit links to.' }),
+    description: z
+      .object({ before: z.string().nullable(), after: z.string().nullable() })
+      .optional()
+      .meta({ description: 'The description of a skill, which decides when agents use it.' }),
+    commands: z
+      .array(z.object({ command: z.string(), path: Path, line: Line }))
+      .optional()
+      .meta({
+        description:
+          'Commands that download and run, install, change rights, remove, decode or reach another machine, and that no text of the item held before; as written, at most 200 characters.',
+      }),
     executables: z.array(Path).optional().meta({ description: 'Files that were not there before, or not executable.' }),
     allowedTools: BeforeAndAfter.optional(),
     serving: z.enum(['opened', 'closed']).optional(),
+    truncated: z
+      .array(z.enum(['hiddenCharacters', 'hosts', 'commands', 'executables']))
+      .optional()
+      .meta({ description: 'Lists that a limit cuts: there may be more facts of these kinds.' }),
   })
   .meta({
     id: 'ChangeFacts',

@@ -42,6 +42,10 @@ export function keptSideOf(snapshot: KeptSnapshot, folder: RepoPath): KeptSide {
         const found = keys.map(key => [key, rows.get(key)] as const)
         return new Map(found.flatMap(([key, row]) => (row?.kind === 'text' ? [[key, row.facts] as const] : [])))
       },
+      async knownHosts(hosts) {
+        const known = snapshot.rows('hosts')
+        return new Set(hosts.filter(host => known.has(host)))
+      },
     },
     async skillTexts(path) {
       const context = items.skills.has(path) ? snapshot.rows('contexts').get(path) : undefined

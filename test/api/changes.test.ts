@@ -100,8 +100,8 @@ describe('items', () => {
         { part: 'metadata', path: 'one/SKILL.md', change: 'changed' },
       ],
       facts: {
-        hiddenCharacters: [{ path: 'one/SKILL.md', codePoint: 'U+202E', count: 2 }],
-        hosts: [{ host: 'new.example', path: 'one/SKILL.md' }],
+        hiddenCharacters: [{ path: 'one/SKILL.md', line: 7, codePoint: 'U+202E', count: 2 }],
+        hosts: [{ host: 'new.example', path: 'one/SKILL.md', line: 7 }],
         executables: ['one/run.sh'],
         allowedTools: { before: 'Read', after: 'Read Bash' },
       },
@@ -132,7 +132,12 @@ describe('items', () => {
   })
 
   test('that were added or removed have no parts and no causes, and facts only of what is there', async () => {
-    expect(await itemAt('fresh/SKILL.md')).toMatchObject({ parts: [], causes: [], before: null, facts: {} })
+    expect(await itemAt('fresh/SKILL.md')).toMatchObject({
+      parts: [],
+      causes: [],
+      before: null,
+      facts: { description: { before: null, after: 'About fresh.' } },
+    })
     expect(await itemAt('gone/SKILL.md')).toMatchObject({ parts: [], causes: [], after: null, facts: {} })
   })
 

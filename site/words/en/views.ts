@@ -1,3 +1,5 @@
+import { CHANGE_FACTS } from './change-facts.ts'
+
 /** The pages of an address. */
 export const VIEWS = {
   mount: {
@@ -265,14 +267,7 @@ export const VIEWS = {
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
     commitsOf: 'There may be more: these are the latest commits of {count} files.',
-    facts: {
-      hidden: 'new hidden characters: {codePoint} ×{count} in {path}',
-      host: 'new host in links: {host}, in {path}',
-      executable: 'new executable file: {path}',
-      allowedTools: 'allowed-tools: {before} → {after}',
-      opened: 'its license permits a copy now',
-      closed: 'its license permits no copy any more',
-    },
+    facts: CHANGE_FACTS,
   },
   diagnostics: {
     title: 'Diagnostics',
