@@ -57,6 +57,7 @@ async function readChanges(deps: Pick<Deps, 'cursorKeys'>, sides: ReadySides, qu
     ...described,
     path,
     counts: outline.counts,
+    notCompared: folders.notCompared,
     items,
     diagnostics,
     nextCursor: next < outline.changes.length ? sealCursor(deps.cursorKeys, binding, next) : null,

@@ -1,6 +1,7 @@
 import { type Change, type Outline, outlineChanges } from '#core/changes/compare.ts'
 import { type DeliveredItems, type DeliveredReads, itemsOfRows } from '#core/changes/items.ts'
 import { createGate } from '#core/concurrency/gate.ts'
+import type { Counts } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { type DeliveredFacts, type ItemKind, itemKey, pageItemKey } from '#core/snapshot/delivered.ts'
@@ -23,6 +24,8 @@ export interface ComparedFolders {
   to: ComparedFolder
   mounted: RepoPath
   folder: RepoPath
+  /** Of the new side: what is described only has no text to compare. */
+  notCompared: Counts
 }
 
 /** @throws ServiceError `mount.path_not_found` when the mount shows the folder on neither side */
@@ -30,13 +33,14 @@ export async function compareFolders({ from, to, mounted }: ReadySides, folder: 
   const read = ({ snapshot }: { snapshot: Snapshot }) =>
     Promise.all([readFolder(snapshot, mounted), folder === mounted ? null : readFolder(snapshot, folder)])
   const [old, new_] = isInside(mounted, folder) ? await Promise.all([read(from), read(to)]) : [[], []]
-  const isThere = ([mount = null, below = null]: readonly unknown[]) => (folder === mounted ? mount : below) !== null
-  if (!isThere(old) && !isThere(new_)) throw new ServiceError('mount.path_not_found')
+  const rowOf = ([mount = null, below = null]: typeof old) => (folder === mounted ? mount : below)
+  if (rowOf(old) === null && rowOf(new_) === null) throw new ServiceError('mount.path_not_found')
   return {
     from: { snapshot: from.snapshot, showsPages: old[0]?.pages !== undefined },
     to: { snapshot: to.snapshot, showsPages: new_[0]?.pages !== undefined },
     mounted,
     folder,
+    notCompared: rowOf(new_)?.described ?? { skills: 0, documents: 0 },
   }
 }
 

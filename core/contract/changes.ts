@@ -3,6 +3,7 @@ import { isRefName } from '../address.ts'
 import { BROWSE_LIMIT, FROM_CHARACTERS, PATH_BYTES } from '../limits.ts'
 import {
   Commit,
+  Counts,
   CursorParameter,
   Diagnostic,
   Fragment,
@@ -218,6 +219,10 @@ const ChangesPage = z
     counts: z
       .object({ skills: ChangeCount, documents: ChangeCount, manifests: ChangeCount })
       .meta({ description: 'Of the whole comparison, the same on every page.' }),
+    notCompared: Counts.meta({
+      description:
+        'Skills and documents of the new side whose texts are not compared, since their license permits only a description.',
+    }),
     items: z.array(ChangeItem).meta({ description: 'By path, a moved one by its new path; then by kind.' }),
     diagnostics: z.array(Diagnostic).meta({ description: 'Of the new side.' }),
     nextCursor: NextCursor,

@@ -66,6 +66,8 @@ export const DeclaredImage = z.union([
 export const FolderRow = z.object({
   /** Eligible content at any depth below it. */
   counts: Counts,
+  /** Of these, those whose license permits only a description; absent when there are none. */
+  described: Counts.optional(),
   pages: PagesBelow.optional(),
   /** License of the folder's files that belong to no skill. */
   license: License,

@@ -176,6 +176,8 @@ export const DE: CommandWords = {
     closed: 'seine Lizenz erlaubt keine Kopie mehr: wird nur beschrieben',
     counted: '{counted} {change}',
     same: 'Agenten lesen dasselbe',
+    sameCompared: 'kein Unterschied in dem, was verglichen wird',
+    notCompared: 'nicht verglichen: {items}, da die Lizenz nur eine Beschreibung erlaubt',
     truncated: 'eine Grenze wurde erreicht: Ein Teil des Repositorys ist nicht verglichen',
     failedOn: 'gescheitert an: {kinds}',
   },

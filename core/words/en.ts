@@ -181,6 +181,8 @@ export const EN = {
     closed: 'its license permits no copy any more: described only',
     counted: '{counted} {change}',
     same: 'agents read the same',
+    sameCompared: 'no difference in what is compared',
+    notCompared: 'not compared: {items}, since the license permits only a description',
     truncated: 'a limit was reached: part of the repository is not compared',
     failedOn: 'failed on: {kinds}',
   },

@@ -130,7 +130,10 @@ export function countOf(items: readonly ChangeItem[], { words, count }: Speech =
 const NOUNS = { manifests: 'manifest', skills: 'skill', documents: 'document' } as const
 
 /** `2 skills changed, 1 added; 1 document removed` */
-export function countsOf({ counts }: Pick<Compared, 'counts'>, { words, number, count }: Speech = ENGLISH_SPEECH): string {
+export function countsOf(
+  { counts, notCompared }: Pick<Compared, 'counts' | 'notCompared'>,
+  { words, number, count }: Speech = ENGLISH_SPEECH,
+): string {
   const say = words.diff
   const kinds = (Object.keys(counts) as (keyof typeof counts)[]).flatMap(kind => {
     const told = (['changed', 'added', 'removed', 'moved'] as const).filter(change => counts[kind][change] > 0)
@@ -142,7 +145,22 @@ export function countsOf({ counts }: Pick<Compared, 'counts'>, { words, number, 
     })
     return [phrases.join(', ')]
   })
-  return kinds.length === 0 ? say.same : kinds.join('; ')
+  if (kinds.length > 0) return kinds.join('; ')
+  return hasAny(notCompared) ? say.sameCompared : say.same
+}
+
+/** `not compared: 2 skills, 1 document, …`; `null` when every text is compared. */
+export function notComparedLine(
+  { notCompared }: Pick<Compared, 'notCompared'>,
+  { words, count }: Speech = ENGLISH_SPEECH,
+): string | null {
+  if (!hasAny(notCompared)) return null
+  const told = (['skills', 'documents'] as const).filter(kind => notCompared[kind] > 0)
+  return fill(words.diff.notCompared, { items: told.map(kind => count(notCompared[kind], words.counts[NOUNS[kind]])).join(', ') })
+}
+
+function hasAny({ skills, documents }: Compared['notCompared']): boolean {
+  return skills + documents > 0
 }
 
 function spellValue(value: FrontMatterValue): string {

@@ -98,6 +98,19 @@ test('a manifest that is not valid any more is in the summary, and fails the ste
   expect(summary).toContain('removed: SKILLSET.md is not valid any more')
 })
 
+test('a change that a license hides is counted in the summary', async () => {
+  await branchWithEdits()
+  await write({ 'closed/LICENSE': 'All rights reserved.\n', 'closed/page.md': '# Page\n' })
+  git('add', '.')
+  git('commit', '-qm', 'closed')
+  const base = await shaOf('HEAD')
+  await write({ 'closed/page.md': '# Page\n\nOther.\n' })
+  git('commit', '-qam', 'hidden')
+  const { summary } = await action.run({ inputs: { mode: 'diff' }, env: {}, event: eventOf(base), workspace: root })
+  expect(summary).toContain(': no difference in what is compared.')
+  expect(summary).toContain('Not compared: 1 document, since the license permits only a description.')
+})
+
 test('a clone without history says how to get it, and a folder that is none what to do', async () => {
   await branchWithEdits()
   const shallow = await action.run({ inputs: { mode: 'diff' }, env: {}, event: eventOf('a'.repeat(40)), workspace: root })

@@ -38,6 +38,18 @@ test('a folder without edits reads the same', async () => {
   })
 })
 
+test('a change that a license hides is told as not compared, never as the same', async () => {
+  await write({ 'closed/LICENSE': 'All rights reserved.\n', 'closed/page.md': '# Page\n', 'closed/c/SKILL.md': SKILL('c') })
+  git('add', '.')
+  git('commit', '-qm', 'closed')
+  await write({ 'closed/page.md': '# Page\n\nOther.\n', 'closed/c/SKILL.md': SKILL('c', 'Other.\n') })
+  const { stdout } = await run(root, '--from', 'HEAD')
+  expect(stdout).toContain('no difference in what is compared')
+  expect(stdout).toContain('! not compared: 1 skill, 1 document, since the license permits only a description')
+  expect(stdout).not.toContain('the same')
+  expect((await compared('--from', 'HEAD')).notCompared).toEqual({ skills: 1, documents: 1 })
+})
+
 test('uncommitted edits are compared with HEAD, committed ones with where the branch left the default branch', async () => {
   git('checkout', '-qb', 'topic')
   await write({ 'a/SKILL.md': SKILL('a', 'One line.\nAnother line.\nA new third line.\n') })

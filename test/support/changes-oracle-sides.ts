@@ -146,7 +146,7 @@ function readSkill(tree: Oracle, servingOf: OracleSide['servingOf'], skill: Orac
     license,
     full,
     complete: !full || complete,
-    description: described(fields.description) || (full ? firstParagraph(body) : ''),
+    description: described(fields.description) || (full ? cutAtWord(firstParagraph(body)) : ''),
     written: writtenDescription(path, tree.textOf(path) ?? '', fields.description),
     rules: full ? context.rules.map(rule => within(rule, tree.textOf(rule.path) ?? '')) : [],
     body: within({ text: full ? context.body : '' }, full ? (tree.textOf(path) ?? '') : ''),
@@ -172,6 +172,15 @@ function servedText(tree: Oracle, path: string): Text[] {
 function described(description: unknown): string {
   const visible = typeof description === 'string' ? description.split('\n').map(withoutHidden).join('\n').trim() : ''
   return [...visible].length > 1_024 ? `${[...visible].slice(0, 1_023).join('')}…` : visible
+}
+
+/** At most 300 characters. */
+function cutAtWord(paragraph: string): string {
+  const characters = [...paragraph]
+  if (characters.length <= 300) return paragraph
+  const cut = characters.slice(0, 299).join('')
+  const space = cut.lastIndexOf(' ')
+  return `${space > 210 ? cut.slice(0, space).replace(/[\s,;:.–-]+$/, '') : cut}…`
 }
 
 /** Where the file has the description on one line, that one; else as it was parsed, at the line of the field. */

@@ -100,27 +100,30 @@ export function withoutHidden(text: string): string {
 export function commandsIn(path: string, text: string): { command: string; line: number }[] {
   const isScript = !/\.md$/.test(path) && (/\.(?:sh|py|js)$/.test(path) || text.startsWith('#!'))
   let language: string | null = isScript ? 'sh' : null
-  return text.split('\n').flatMap((line, index) => {
+  const found: { command: string; line: number }[] = []
+  const add = (code: string, index: number) => {
+    const command = code.trim().replace(/^\$ /, '')
+    if (COMMANDS.some(one => one.test(command))) found.push({ command, line: index + 1 })
+  }
+  const lines = text.split('\n')
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? ''
     const fence = isScript ? null : /^\s*(?:```|~~~)(.*)$/.exec(line)
-    if (fence) {
-      language = language === null ? (fence[1] ?? '').trim() : null
-      return []
+    if (fence) language = language === null ? (fence[1] ?? '').trim() : null
+    else if (language === null) for (const [, span = ''] of line.matchAll(/(?<!`)`([^`]+)`(?!`)/g)) add(span, index)
+    else if (/^(?:sh|bash|shell|zsh|console|powershell)$/.test(language) || (language === '' && line.startsWith('$ '))) {
+      const first = index
+      while (lines[index]?.endsWith('\\') && index < lines.length - 1) index++
+      add(lines.slice(first, index + 1).join('\n'), first)
     }
-    const written =
-      language === null
-        ? [...line.matchAll(/(?<!`)`([^`]+)`(?!`)/g)].map(([, span = '']) => span)
-        : /^(?:sh|bash|shell|zsh|console|powershell)$/.test(language) || (language === '' && line.startsWith('$ '))
-          ? [line]
-          : []
-    const commands = written.map(code => code.trim().replace(/^\$ /, '')).filter(code => COMMANDS.some(one => one.test(code)))
-    return commands.map(command => ({ command, line: index + 1 }))
-  })
+  }
+  return found
 }
 
 const COMMANDS = [
   /\b(?:curl|wget)\b.*\|\s*(?:sudo\s+)?(?:ba|z)?sh\b/,
   /^(?:npx|uvx|bunx|sudo|eval|ssh|scp)\s+\S/,
-  /^(?:pipx run|(?:pnpm|yarn) dlx|pip3? install|npm install -g|chmod \+x|base64 -d|rm -rf)\b/,
+  /^(?:pipx run|(?:pnpm|yarn) dlx|pip3? install|npm install (?:-g|--global)|chmod \+x|base64 -d|rm -rf)\b/,
 ]
 
 /** The hosts that http(s) URLs of a text name. */

@@ -112,6 +112,8 @@ export const CONTRACT: Readonly<Record<string, string>> = {
     'Die Beschreibung eines Skills, nach der Agenten entscheiden, wann sie ihn verwenden.',
   'Commands that download and run, install, change rights, remove, decode or reach another machine, and that no text of the item held before; as written, at most 200 characters.':
     'Befehle, die etwas herunterladen und ausführen, installieren, Rechte ändern, löschen, dekodieren oder einen anderen Rechner erreichen und die vorher in keinem Text des Eintrags standen; wie sie geschrieben sind, mit höchstens 200 Zeichen.',
+  'Skills and documents of the new side whose texts are not compared, since their license permits only a description.':
+    'Skills und Dokumente der neuen Seite, deren Texte nicht verglichen werden, da ihre Lizenz nur eine Beschreibung erlaubt.',
   'Lists that a limit cuts: there may be more facts of these kinds.':
     'Listen, die eine Grenze kürzt: Von diesen Arten kann es mehr Tatsachen geben.',
   'The file of a manifest; its values are `null` when `files` refuses it.':
