@@ -1,4 +1,4 @@
-import type { ChangeFacts, ChangeItem, SkillChangesPage } from '#core/contract/changes.ts'
+import type { ChangeFacts, ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { Words } from '../words/en/en.ts'
 import { fill, type Ui } from '../words/ui.ts'
 
@@ -28,6 +28,17 @@ export function factsOf(facts: ChangeFacts, say: Words['changes']['facts']): str
 /** The same, without a description that is told elsewhere. */
 export function withoutDescription({ description: _, ...facts }: ChangeFacts): ChangeFacts {
   return facts
+}
+
+/** `2 skills, 1 document`: those whose texts a license withholds; `null` if there are none. */
+export function withheldItems({ skills, documents }: ChangesPage['notCompared'], { count }: Pick<Ui, 'count'>): string | null {
+  const items = [...(skills > 0 ? [count(skills, 'skill')] : []), ...(documents > 0 ? [count(documents, 'document')] : [])]
+  return items.length === 0 ? null : items.join(', ')
+}
+
+/** Whether a license withholds the texts of a side, so that they are not compared. */
+export function isDescribedOnly({ before, after }: Pick<SkillChangesPage['skill'], 'before' | 'after'>): boolean {
+  return [before, after].some(side => side?.full === false)
 }
 
 /** Tokens of items before and after, as words; `null` if no side delivers a text. */

@@ -112,6 +112,7 @@ test('facts have lines, commands and the description before and after; what a li
   const nothing = await page(hidden)
   expect(nothing).toContain('No difference in what is compared.')
   expect(nothing).not.toContain('Agents read the same')
+  expect(await page(hidden, '&format=markdown')).toContain('Not compared: 1 skill')
   const one = await page(hidden, '&path=closed/c/SKILL.md')
   expect(one).toContain('The texts are not compared, since the license permits only a description.')
   expect(one).not.toContain('unchanged')
