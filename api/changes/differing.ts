@@ -1,8 +1,10 @@
 import { type Change, type Outline, outlineChanges } from '#core/changes/compare.ts'
 import { type DeliveredItems, type DeliveredReads, itemsOfRows } from '#core/changes/items.ts'
 import { createGate } from '#core/concurrency/gate.ts'
+import { createTurns } from '#core/concurrency/turns.ts'
 import type { Counts } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
+import { COMPARED_SLICE_MS } from '#core/limits.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { type DeliveredFacts, type ItemKind, itemKey, pageItemKey } from '#core/snapshot/delivered.ts'
 import type { RowOf } from '#core/snapshot/format.ts'
@@ -100,6 +102,9 @@ async function rowsOf(
   return itemsOfRows(rows.flatMap(([key, row]) => (row === null ? [] : [[key, row] as const])))
 }
 
+/** Hosts of a page that are looked up together: a page of long documents links to thousands. */
+const HOSTS_AT_ONCE = 256
+
 /** What a comparison reads besides items. */
 export function readsOf(snapshot: Snapshot): DeliveredReads {
   return {
@@ -113,8 +118,15 @@ export function readsOf(snapshot: Snapshot): DeliveredReads {
       return new Map(rows.flatMap(([key, row]) => (isText(row) ? [[key, row.facts] as const] : [])))
     },
     async knownHosts(hosts) {
-      const known = await Promise.all(hosts.map(async host => ((await snapshot.get('hosts', host)) === null ? [] : [host])))
-      return new Set(known.flat())
+      const turn = createTurns(undefined, COMPARED_SLICE_MS)
+      const known: string[] = []
+      for (let from = 0; from < hosts.length; from += HOSTS_AT_ONCE) {
+        const some = hosts.slice(from, from + HOSTS_AT_ONCE)
+        const rows = await Promise.all(some.map(host => snapshot.get('hosts', host)))
+        known.push(...some.filter((_, index) => rows[index] !== null))
+        await turn()
+      }
+      return new Set(known)
     },
   }
 }

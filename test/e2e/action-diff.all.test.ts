@@ -45,7 +45,7 @@ test('a pull request has in its summary what agents will read differently, witho
   expect([code, outputs.changes]).toEqual([0, '3'])
   expect(summary).toContain('2 skills changed; 1 manifest changed.')
   expect(summary).toContain('| ~ | <code>SKILLSET.md</code> | manifest: rules; changes 2 skills |')
-  expect(summary).toContain('| ! | new hidden characters: U+202E ×1 in a/SKILL.md:5 |')
+  expect(summary).toContain('| ! | new hidden characters: U+202E ×1 in a/SKILL.md:6 |')
   expect(summary).not.toContain('c/SKILL.md')
 })
 

@@ -39,10 +39,11 @@ test('a folder without edits reads the same', async () => {
 })
 
 test('a change that a license hides is told as not compared, never as the same', async () => {
-  await write({ 'closed/LICENSE': 'All rights reserved.\n', 'closed/page.md': '# Page\n', 'closed/c/SKILL.md': SKILL('c') })
+  const closed = (body: string) => `---\nname: c\ndescription: Does.\n---\n${body}\n`
+  await write({ 'closed/LICENSE': 'All rights reserved.\n', 'closed/page.md': '# Page\n', 'closed/c/SKILL.md': closed('Text.') })
   git('add', '.')
   git('commit', '-qm', 'closed')
-  await write({ 'closed/page.md': '# Page\n\nOther.\n', 'closed/c/SKILL.md': SKILL('c', 'Other.\n') })
+  await write({ 'closed/page.md': '# Page\n\nOther.\n', 'closed/c/SKILL.md': closed('Other.') })
   const { stdout } = await run(root, '--from', 'HEAD')
   expect(stdout).toContain('no difference in what is compared')
   expect(stdout).toContain('! not compared: 1 skill, 1 document, since the license permits only a description')

@@ -115,7 +115,8 @@ test('facts have lines, commands and the description before and after; what a li
   expect(await page(hidden, '&format=markdown')).toContain('Not compared: 1 skill')
   const one = await page(hidden, '&path=closed/c/SKILL.md')
   expect(one).toContain('The texts are not compared, since the license permits only a description.')
-  expect(one).not.toContain('unchanged')
+  expect(one).toContain('not compared</span>')
+  expect(one).not.toContain('</span> unchanged')
 })
 
 test('the page of a skill shows its texts on the thread, and the text of the repository as text', async () => {
