@@ -5,7 +5,7 @@ import type { Location } from '#core/snapshot/format.ts'
 import { countCharacters, detached } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import { codePlaceOf } from '../rules/commands.ts'
-import { isMarkdown } from '../rules/content-kind.ts'
+import { isBinaryName, isMarkdown } from '../rules/content-kind.ts'
 import { type DescribedText, describeText, type ParsedText, parseText, type TextFacts } from '../rules/document.ts'
 import { type BlobState, type FileText, readFileText } from '../rules/file-text.ts'
 import { findHidden, type HiddenFinding } from '../rules/hidden-lines.ts'
@@ -82,6 +82,7 @@ export class ContentStore {
   readonly #records: RecordWriter
   readonly #states = new Map<string, BlobState>()
   readonly #facts = new Map<RepoPath, TextFacts>()
+  readonly #ofBytes = new Map<RepoPath, DeliveredFacts>()
   readonly #hidden = new Map<RepoPath, HiddenFinding[]>()
   readonly #characters = new Map<string, number>()
   readonly #leftOut = new Set<RepoPath>()
@@ -160,6 +161,11 @@ export class ContentStore {
     return this.#facts.get(path) ?? null
   }
 
+  /** What a reviewer looks for in a file, also in code that is not quite text. */
+  deliveredIn(path: RepoPath): DeliveredFacts {
+    return this.#facts.get(path)?.delivered ?? this.#ofBytes.get(path) ?? {}
+  }
+
   /** Characters of a followed file. */
   charactersOf(oid: string): number {
     return this.#characters.get(oid) ?? 0
@@ -197,6 +203,7 @@ export class ContentStore {
     if (wanted.packaged) this.#packages.add(wanted.file, bytes)
     if (text === null) {
       if (!wanted.packaged) return null
+      if (found.kind === 'not_text') this.#ofBytes.set(path, factsOfBytes(wanted.file, bytes))
       return waitingFile({ wanted, sizeBytes, isText: false, description: null, record: this.#store(oid, bytes) })
     }
     const known = mayBeKnown(wanted) ? (this.#blobs.known?.find(oid)?.reading ?? null) : null
@@ -263,6 +270,15 @@ function waitingFile(file: WaitingFile): WaitingFile {
 function factsOfCode({ path, mode }: TreeFile, text: string): DeliveredFacts {
   return factsOfText(text, codePlaceOf(path, text, mode === '100755'))
 }
+
+/** A shell runs a script that has one byte which is no UTF-8. Programs for processors and media have no such facts. */
+function factsOfBytes(file: TreeFile, bytes: Uint8Array): DeliveredFacts {
+  const text = lenientDecoder.decode(bytes)
+  const isProgram = bytes.includes(0) && !text.startsWith('#!')
+  return isProgram || isBinaryName(file.path) ? {} : factsOfCode(file, text)
+}
+
+const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 function detachedFacts({ title, summary, links, tokens, delivered }: TextFacts): TextFacts {
   return {

@@ -137,8 +137,10 @@ function factsOfFiles(paths: readonly string[], { content, fileRows }: Delivered
   let left = FACTS_PER_SKILL
   return paths.flatMap((path): [string, DeliveredFacts][] => {
     const row = fileRows.get(path as RepoPath)
-    const found = row?.record === undefined || row.refusal !== undefined ? {} : content.factsOf(path as RepoPath)?.delivered
-    if (found === undefined || Object.keys(found).length === 0) return []
+    // Clients install files that are not text, too.
+    const isServed = row?.record !== undefined && (row.refusal === undefined || row.refusal === 'file.not_text')
+    const found = isServed ? content.deliveredIn(path as RepoPath) : {}
+    if (Object.keys(found).length === 0) return []
     const count = countFacts(found)
     if (count > left) return [[path, boundFacts(found, NO_FACTS)]]
     left -= count
