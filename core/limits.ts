@@ -11,6 +11,8 @@
 // The address
 export const ADDRESS_BYTES = 2_048
 export const ADDRESS_SEGMENTS = 64
+/** The ref of the old side of a comparison. */
+export const FROM_CHARACTERS = 2_048
 
 // The interface
 export const BROWSE_LIMIT = { min: 1, max: 200, default: 50 } as const
@@ -43,6 +45,11 @@ export const MOVE_PAIRS = 10_000
 export const MOVE_BYTES = 8 * 1024 * 1024
 /** Lines that are compared to find a short difference of one text. Beyond that, a longer one is answered. */
 export const DIFFERENCE_COMPARISONS = 1_000_000
+/** Facts of one text that a snapshot holds, those of all files of one skill, and those of one kind that an item of an answer lists. */
+export const FACTS_PER_TEXT = { hidden: 100, hosts: 1_000, commands: 200 } as const
+export const FACTS_PER_SKILL = 2_000
+export const FACTS_PER_ITEM = 500
+export const COMMAND_CHARACTERS = 200
 /** A comparison of texts yields to other requests after this time. */
 export const COMPARED_SLICE_MS = 8
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Change, describeChange, textKeysOfChange } from '#core/changes/compare.ts'
+import { type Change, describeChange, readFactSources } from '#core/changes/compare.ts'
 import { createTurns } from '#core/concurrency/turns.ts'
 import type { ChangeItem, ChangesAnswer, ChangesPage, ChangesQuery } from '#core/contract/changes.ts'
 import { BROWSE_LIMIT, CHANGES_PAGE_BYTES, COMPARED_SLICE_MS } from '#core/limits.ts'
@@ -44,12 +44,12 @@ async function readChanges(deps: Pick<Deps, 'cursorKeys'>, sides: ReadySides, qu
   const end = start + (query.limit ?? BROWSE_LIMIT.default)
   const changes = outline.changes.slice(start, end)
   const { before, after } = await readItems(folders, changes)
-  const keys = changes.map(change => textKeysOfChange(change, before, after))
-  const [old, new_] = await Promise.all([
-    readsOf(folders.from.snapshot).factsOf([...new Set(keys.flatMap(ofChange => ofChange.before))]),
-    readsOf(folders.to.snapshot).factsOf([...new Set(keys.flatMap(ofChange => ofChange.after))]),
-  ])
-  const items = await firstItems(changes, change => describeChange(change, before, after, outline, { before: old, after: new_ }))
+  const sources = await readFactSources(
+    changes,
+    { items: before, reads: readsOf(folders.from.snapshot) },
+    { items: after, reads: readsOf(folders.to.snapshot) },
+  )
+  const items = await firstItems(changes, change => describeChange(change, before, after, outline, sources))
   const next = start + items.length
   return {
     status: 'ready',
@@ -57,6 +57,7 @@ async function readChanges(deps: Pick<Deps, 'cursorKeys'>, sides: ReadySides, qu
     ...described,
     path,
     counts: outline.counts,
+    notCompared: folders.notCompared,
     items,
     diagnostics,
     nextCursor: next < outline.changes.length ? sealCursor(deps.cursorKeys, binding, next) : null,

@@ -1,7 +1,10 @@
 import { type Change, type Outline, outlineChanges } from '#core/changes/compare.ts'
 import { type DeliveredItems, type DeliveredReads, itemsOfRows } from '#core/changes/items.ts'
 import { createGate } from '#core/concurrency/gate.ts'
+import { createTurns } from '#core/concurrency/turns.ts'
+import type { Counts } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
+import { COMPARED_SLICE_MS } from '#core/limits.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { type DeliveredFacts, type ItemKind, itemKey, pageItemKey } from '#core/snapshot/delivered.ts'
 import type { RowOf } from '#core/snapshot/format.ts'
@@ -23,6 +26,8 @@ export interface ComparedFolders {
   to: ComparedFolder
   mounted: RepoPath
   folder: RepoPath
+  /** Of the new side: what is described only has no text to compare. */
+  notCompared: Counts
 }
 
 /** @throws ServiceError `mount.path_not_found` when the mount shows the folder on neither side */
@@ -30,13 +35,14 @@ export async function compareFolders({ from, to, mounted }: ReadySides, folder: 
   const read = ({ snapshot }: { snapshot: Snapshot }) =>
     Promise.all([readFolder(snapshot, mounted), folder === mounted ? null : readFolder(snapshot, folder)])
   const [old, new_] = isInside(mounted, folder) ? await Promise.all([read(from), read(to)]) : [[], []]
-  const isThere = ([mount = null, below = null]: readonly unknown[]) => (folder === mounted ? mount : below) !== null
-  if (!isThere(old) && !isThere(new_)) throw new ServiceError('mount.path_not_found')
+  const rowOf = ([mount = null, below = null]: typeof old) => (folder === mounted ? mount : below)
+  if (rowOf(old) === null && rowOf(new_) === null) throw new ServiceError('mount.path_not_found')
   return {
     from: { snapshot: from.snapshot, showsPages: old[0]?.pages !== undefined },
     to: { snapshot: to.snapshot, showsPages: new_[0]?.pages !== undefined },
     mounted,
     folder,
+    notCompared: rowOf(new_)?.described ?? { skills: 0, documents: 0 },
   }
 }
 
@@ -96,6 +102,9 @@ async function rowsOf(
   return itemsOfRows(rows.flatMap(([key, row]) => (row === null ? [] : [[key, row] as const])))
 }
 
+/** Hosts of a page that are looked up together: a page of long documents links to thousands. */
+const HOSTS_AT_ONCE = 256
+
 /** What a comparison reads besides items. */
 export function readsOf(snapshot: Snapshot): DeliveredReads {
   return {
@@ -107,6 +116,17 @@ export function readsOf(snapshot: Snapshot): DeliveredReads {
     async factsOf(keys) {
       const rows = await Promise.all(keys.map(async key => [key, await snapshot.get('delivered', key)] as const))
       return new Map(rows.flatMap(([key, row]) => (isText(row) ? [[key, row.facts] as const] : [])))
+    },
+    async knownHosts(hosts) {
+      const turn = createTurns(undefined, COMPARED_SLICE_MS)
+      const known: string[] = []
+      for (let from = 0; from < hosts.length; from += HOSTS_AT_ONCE) {
+        const some = hosts.slice(from, from + HOSTS_AT_ONCE)
+        const rows = await Promise.all(some.map(host => snapshot.get('hosts', host)))
+        known.push(...some.filter((_, index) => rows[index] !== null))
+        await turn()
+      }
+      return new Set(known)
     },
   }
 }

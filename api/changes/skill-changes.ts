@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Change, describeSkill, type Outline, sidesOf } from '#core/changes/compare.ts'
-import { textKeysOf } from '#core/changes/facts.ts'
+import { type Change, describeSkill, type Outline, readFactSources, sidesOf } from '#core/changes/compare.ts'
 import type { DeliveredItems } from '#core/changes/items.ts'
 import {
   compareSkillTexts,
@@ -41,10 +40,11 @@ export async function readSkillChanges(
   const change = await findSkill(folders, await readOutline(folders), skill)
   const { before, after } = await readItems(folders, [change as Change])
   const pair = sidesOf(change, before.skills, after.skills)
-  const [old, new_] = await Promise.all([
-    readsOf(folders.from.snapshot).factsOf(textKeysOf(pair.before)),
-    readsOf(folders.to.snapshot).factsOf(textKeysOf(pair.after)),
-  ])
+  const sources = await readFactSources(
+    [change],
+    { items: before, reads: readsOf(folders.from.snapshot) },
+    { items: after, reads: readsOf(folders.to.snapshot) },
+  )
   const [difference, context] = await Promise.all([
     readDifference(folders, change, { before, after }),
     pair.after && folders.to.snapshot.get('contexts', pair.after.path),
@@ -54,7 +54,7 @@ export async function readSkillChanges(
     status: 'ready',
     commit: sides.to.commit,
     ...sides.described,
-    skill: describeSkill(change, pair, { before: old, after: new_ }),
+    skill: describeSkill(change, pair, sources),
     metadata: difference.metadata,
     entries,
     diagnostics: context?.diagnostics ?? [],

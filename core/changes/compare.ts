@@ -6,13 +6,14 @@ import type {
   ChangedSkill,
   ChangeItem,
   DocumentSide,
+  FileSide,
   ItemChange,
   SkillSide,
 } from '../contract/changes.ts'
 import { COMPARED_SLICE_MS } from '../limits.ts'
 import type { DeliveredDocument, DeliveredItem, DeliveredManifest, DeliveredSkill, ItemKind } from '../snapshot/delivered.ts'
 import { compareBytes } from '../text.ts'
-import { factsOfDocument, factsOfSkill, type TextFacts, textKeysOf } from './facts.ts'
+import { type FactSources, factsOfDocument, factsOfSkill, hostsOfSide, textKeysOf } from './facts.ts'
 import type { Both, Compared, DeliveredItems, DeliveredReads, Sided } from './items.ts'
 import { findMoves, type Movable, type Move } from './moves.ts'
 import { causesOfSkill, partsOfDocument, partsOfManifest, partsOfSkill } from './parts.ts'
@@ -84,34 +85,44 @@ export async function outlineChanges(
 /**
  * Describes one change.
  *
- * @param texts the facts of rules and includes, those of each side by its `textKeysOf`; needed for skills
+ * @param sources as `readFactSources` reads them
  */
 export function describeChange(
   change: Change,
   before: DeliveredItems,
   after: DeliveredItems,
   { skillsByManifest }: Pick<Outline, 'skillsByManifest'>,
-  texts: { before: TextFacts; after: TextFacts },
+  sources: FactSources,
 ): ChangeItem {
   switch (change.kind) {
     case 'skill':
-      return describeSkill(change, sidesOf(change, before.skills, after.skills), texts)
+      return describeSkill(change, sidesOf(change, before.skills, after.skills), sources)
     case 'document':
-      return describeDocument(change, sidesOf(change, before.documents, after.documents))
+      return describeDocument(change, sidesOf(change, before.documents, after.documents), sources)
     case 'manifest':
       return describeManifest(change, sidesOf(change, before.manifests, after.manifests), skillsByManifest[change.path] ?? 0)
   }
 }
 
-/** The keys of the facts that `describeChange` needs. */
-export function textKeysOfChange(
-  change: Change,
-  before: DeliveredItems,
-  after: DeliveredItems,
-): { before: string[]; after: string[] } {
-  if (change.kind !== 'skill') return { before: [], after: [] }
-  const pair = sidesOf(change, before.skills, after.skills)
-  return { before: textKeysOf(pair.before), after: textKeysOf(pair.after) }
+type ReadItems = { items: DeliveredItems; reads: Pick<DeliveredReads, 'factsOf' | 'knownHosts'> }
+
+/** Reads what the facts of some changes are taken from. */
+export async function readFactSources(
+  changes: readonly (Omit<Change, 'change'> & { change: ItemChange | 'unchanged' })[],
+  before: ReadItems,
+  after: ReadItems,
+): Promise<FactSources> {
+  const skills = changes
+    .filter(({ kind }) => kind === 'skill')
+    .map(change => sidesOf(change, before.items.skills, after.items.skills))
+  const keysOf = (side: 'before' | 'after') => [...new Set(skills.flatMap(pair => textKeysOf(pair[side])))]
+  const [old, new_] = await Promise.all([before.reads.factsOf(keysOf('before')), after.reads.factsOf(keysOf('after'))])
+  const documents = changes
+    .filter(({ kind }) => kind === 'document')
+    .map(change => sidesOf(change, before.items.documents, after.items.documents))
+  const sides = [...skills, ...documents].flatMap(({ after: side }) => side ?? [])
+  const hosts = new Set(sides.flatMap(side => hostsOfSide(side, new_)))
+  return { before: old, after: new_, knownHosts: await before.reads.knownHosts([...hosts]) }
 }
 
 /** Compares two sides that are at hand as a whole. */
@@ -120,12 +131,8 @@ export async function compareSides(
   after: { items: DeliveredItems; reads: DeliveredReads },
 ): Promise<{ items: ChangeItem[]; counts: Outline['counts'] }> {
   const outline = await outlineChanges(before.items, after.items, { before: before.reads, after: after.reads })
-  const keys = outline.changes.map(change => textKeysOfChange(change, before.items, after.items))
-  const texts = {
-    before: await before.reads.factsOf([...new Set(keys.flatMap(({ before: ofBefore }) => ofBefore))]),
-    after: await after.reads.factsOf([...new Set(keys.flatMap(({ after: ofAfter }) => ofAfter))]),
-  }
-  const items = outline.changes.map(change => describeChange(change, before.items, after.items, outline, texts))
+  const sources = await readFactSources(outline.changes, before, after)
+  const items = outline.changes.map(change => describeChange(change, before.items, after.items, outline, sources))
   return { items, counts: outline.counts }
 }
 
@@ -133,7 +140,7 @@ export async function compareSides(
 export function describeSkill<Kind extends ItemChange | 'unchanged'>(
   { path, change, movedFrom }: Omit<Change, 'change' | 'kind'> & { change: Kind },
   pair: Compared<DeliveredSkill>,
-  texts: { before: TextFacts; after: TextFacts },
+  sources: FactSources,
 ): Omit<ChangedSkill, 'change'> & { change: Kind } {
   const { directory, name } = theNewer(pair).row
   const both = bothOf(pair)
@@ -149,11 +156,15 @@ export function describeSkill<Kind extends ItemChange | 'unchanged'>(
     causes: both === null ? [] : causesOfSkill(both, parts),
     before: pair.before && skillSide(pair.before.row),
     after: pair.after && skillSide(pair.after.row),
-    facts: factsOfSkill(pair, texts),
+    facts: factsOfSkill(pair, sources),
   }
 }
 
-function describeDocument({ path, change, movedFrom }: Change, pair: Compared<DeliveredDocument>): ChangedDocument {
+function describeDocument(
+  { path, change, movedFrom }: Change,
+  pair: Compared<DeliveredDocument>,
+  sources: FactSources,
+): ChangedDocument {
   const both = bothOf(pair)
   return {
     kind: 'document',
@@ -164,7 +175,7 @@ function describeDocument({ path, change, movedFrom }: Change, pair: Compared<De
     parts: both === null ? [] : partsOfDocument(both),
     before: pair.before && documentSide(pair.before.row),
     after: pair.after && documentSide(pair.after.row),
-    facts: factsOfDocument(pair),
+    facts: factsOfDocument(pair, sources),
   }
 }
 
@@ -176,8 +187,8 @@ function describeManifest({ path, change }: Change, pair: Compared<DeliveredMani
     change: change as ChangedManifest['change'],
     parts: both === null ? [] : partsOfManifest(both),
     skills,
-    before: pair.before?.row.file ?? null,
-    after: pair.after?.row.file ?? null,
+    before: pair.before && manifestSide(pair.before.row),
+    after: pair.after && manifestSide(pair.after.row),
   }
 }
 
@@ -189,6 +200,11 @@ function skillSide({ license, full }: DeliveredSkill): SkillSide {
 function documentSide({ license, full, file }: DeliveredDocument): DocumentSide {
   const { sha256 = null, bytes = null, tokens = null } = file ?? {}
   return { sha256, bytes, tokens, license, full }
+}
+
+/** A manifest counts by what it declares, also where its file is not served. */
+function manifestSide({ file }: DeliveredManifest): FileSide {
+  return file ?? { sha256: null, bytes: null, tokens: null }
 }
 
 /** Both sides of a change. */

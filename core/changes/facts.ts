@@ -1,10 +1,12 @@
 import type { ChangeFacts } from '../contract/changes.ts'
+import { FACTS_PER_ITEM } from '../limits.ts'
 import { canonicalJson } from '../snapshot/canonical-json.ts'
 import {
   type DeliveredDocument,
   type DeliveredFacts,
   type DeliveredSkill,
   type DeliveredText,
+  type FactKind,
   textKey,
 } from '../snapshot/delivered.ts'
 import { compareBytes } from '../text.ts'
@@ -27,71 +29,189 @@ function keysOf(kind: 'rules' | 'includes', texts: readonly DeliveredText[]): st
   return texts.map(([path]) => textKey(kind, path))
 }
 
-/** @param texts the facts of rules and includes: those of each side by its `textKeysOf` */
-export function factsOfSkill(
-  { before, after }: Compared<DeliveredSkill>,
-  texts: { before: TextFacts; after: TextFacts },
-): ChangeFacts {
+/** What facts are taken from besides the items. */
+export interface FactSources {
+  /** The facts of rules and includes: those of each side by its `textKeysOf`. */
+  before: TextFacts
+  after: TextFacts
+  /** Of the hosts of the new side by `hostsOfSide`, those that the old commit links to, wherever it does. */
+  knownHosts: ReadonlySet<string>
+}
+
+export function factsOfSkill({ before, after }: Compared<DeliveredSkill>, sources: FactSources): ChangeFacts {
   if (after === null) return {}
-  const old = before === null ? [] : textsWithFacts(before, texts.before)
-  const executables = newExecutables(before, after)
+  const old = before === null ? [] : textsOfSkill(before, sources.before)
+  const texts = factsOfTexts(old, textsOfSkill(after, sources.after), sources.knownHosts)
+  const { items: executables, isCut } = cutList(newExecutables(before, after))
+  const truncated = [...(texts.truncated ?? []), ...(isCut ? (['executables'] as const) : [])]
   return {
-    ...factsOfTexts(old, textsWithFacts(after, texts.after)),
+    ...texts,
+    ...descriptionThatDiffers(before?.row, after.row),
     ...(executables.length > 0 && { executables }),
     ...toolsThatDiffer(before?.row, after.row),
     ...(before === null ? {} : servingThatChanged(before.row.full !== undefined, after.row.full !== undefined)),
+    ...(truncated.length > 0 && { truncated }),
   }
 }
 
-export function factsOfDocument({ before, after }: Compared<DeliveredDocument>): ChangeFacts {
+export function factsOfDocument(
+  { before, after }: Compared<DeliveredDocument>,
+  { knownHosts }: Pick<FactSources, 'knownHosts'>,
+): ChangeFacts {
   if (after === null) return {}
-  // A document is one text, wherever it lies.
-  const one = ({ path, row }: Sided<DeliveredDocument>): TextWithFacts => ({ path, local: '', facts: row.facts })
   return {
-    ...factsOfTexts(before === null ? [] : [one(before)], [one(after)]),
+    ...factsOfTexts(before === null ? [] : textsOfDocument(before), textsOfDocument(after), knownHosts),
     ...(before === null ? {} : servingThatChanged(before.row.full, after.row.full)),
   }
+}
+
+/** The hosts that an item links to. @param texts the facts of its rules and includes */
+export function hostsOfSide(side: Sided<DeliveredSkill> | Sided<DeliveredDocument>, texts: TextFacts): string[] {
+  const all = isSkill(side) ? textsOfSkill(side, texts) : textsOfDocument(side as Sided<DeliveredDocument>)
+  return all.flatMap(({ facts: { hosts = [] } }) => hosts.map(([host]) => host))
+}
+
+function isSkill(side: Sided<DeliveredSkill> | Sided<DeliveredDocument>): side is Sided<DeliveredSkill> {
+  return side.row.kind === 'skill'
 }
 
 interface TextWithFacts {
   path: string
   /** The path as it is compared. */
   local: string
+  /** Differs where the text does. */
+  digest: string | null
   facts: DeliveredFacts
 }
 
-/** In order of delivery. */
-function textsWithFacts(side: Sided<DeliveredSkill>, shared: TextFacts): TextWithFacts[] {
-  const { full } = side.row
-  if (full === undefined) return []
-  const local = localTo(side)
-  const of = ([path]: DeliveredText, facts: DeliveredFacts): TextWithFacts => ({ path, local: local(path), facts })
-  return [
-    ...full.rules.map(text => of(text, shared.get(textKey('rules', text[0])) ?? {})),
-    of(full.body, full.facts),
-    ...full.includes.map(text => of(text, shared.get(textKey('includes', text[0])) ?? {})),
-  ]
+/** A document is one text, wherever it lies. */
+function textsOfDocument({ path, row }: Sided<DeliveredDocument>): TextWithFacts[] {
+  return [{ path, local: '', digest: row.file?.sha256 ?? null, facts: row.facts }]
 }
 
+/** In order of delivery; the description first, as agents read it before the rest. */
+function textsOfSkill(side: Sided<DeliveredSkill>, shared: TextFacts): TextWithFacts[] {
+  const { full, metadata, descriptionFacts } = side.row
+  const local = localTo(side)
+  const of = (path: string, digest: string | null, facts: DeliveredFacts): TextWithFacts => ({
+    path,
+    local: local(path),
+    digest,
+    facts,
+  })
+  const description = of(side.path, metadata, descriptionFacts)
+  if (full === undefined) return [description]
+  const sharedText = (kind: 'rules' | 'includes', [path, digest]: DeliveredText) =>
+    of(path, digest, shared.get(textKey(kind, path)) ?? {})
+  const texts = [
+    description,
+    ...full.rules.map(text => sharedText('rules', text)),
+    of(full.body[0], full.body[1], full.facts),
+    ...full.includes.map(text => sharedText('includes', text)),
+  ]
+  // A file that is an include, too, is one text.
+  const delivered = new Set(texts.map(({ path }) => path))
+  const digests = new Map(full.files.map(([path, , digest]) => [path, digest]))
+  const files = full.fileFacts.filter(([path]) => !delivered.has(path))
+  return [...texts, ...files.map(([path, facts]) => of(path, digests.get(path) ?? null, facts))]
+}
+
+type FactsOfTexts = Pick<ChangeFacts, 'hiddenCharacters' | 'hosts' | 'commands' | 'truncated'>
+
+/** Each fact once, at its first place. */
 function factsOfTexts(
   before: readonly TextWithFacts[],
   after: readonly TextWithFacts[],
-): Pick<ChangeFacts, 'hiddenCharacters' | 'hosts'> {
-  const counts = new Map(
-    before.flatMap(({ local, facts }) => (facts.hidden ?? []).map(([codePoint, count]) => [`${codePoint} ${local}`, count])),
-  )
-  const hiddenCharacters = after.flatMap(({ path, local, facts }) =>
-    (facts.hidden ?? [])
-      .map(([codePoint, count]) => ({ path, codePoint, count: count - (counts.get(`${codePoint} ${local}`) ?? 0) }))
-      .filter(({ count }) => count > 0),
-  )
-  const linked = new Set(before.flatMap(({ facts }) => facts.hosts ?? []))
-  const hosts = after.flatMap(({ path, facts }) =>
-    (facts.hosts ?? []).filter(host => !linked.has(host)).map(host => ({ host, path })),
-  )
-  hiddenCharacters.sort((left, right) => compareBytes(left.path, right.path))
-  hosts.sort((left, right) => compareBytes(left.host, right.host) || compareBytes(left.path, right.path))
-  return { ...(hiddenCharacters.length > 0 && { hiddenCharacters }), ...(hosts.length > 0 && { hosts }) }
+  knownHosts: ReadonlySet<string>,
+): FactsOfTexts {
+  const lists = {
+    hiddenCharacters: cutList(newCharacters(before, after)),
+    hosts: cutList(newHosts(after, knownHosts)),
+    commands: cutList(newCommands(before, after)),
+  }
+  const stored = cutKinds(before, after)
+  const kinds = Object.keys(STORED_KINDS) as (keyof typeof STORED_KINDS)[]
+  const truncated = kinds.filter(kind => lists[kind].isCut || stored.has(STORED_KINDS[kind]))
+  const { hiddenCharacters, hosts, commands } = lists
+  return {
+    ...(hiddenCharacters.items.length > 0 && { hiddenCharacters: hiddenCharacters.items }),
+    ...(hosts.items.length > 0 && { hosts: hosts.items }),
+    ...(commands.items.length > 0 && { commands: commands.items }),
+    ...(truncated.length > 0 && { truncated }),
+  }
+}
+
+const STORED_KINDS = { hiddenCharacters: 'hidden', hosts: 'hosts', commands: 'commands' } as const satisfies Record<
+  string,
+  FactKind
+>
+
+/** Kinds of which a text of the new side has more than its snapshot holds, where it differs from the text of the old side. */
+function cutKinds(before: readonly TextWithFacts[], after: readonly TextWithFacts[]): ReadonlySet<FactKind> {
+  const same = new Set(before.map(({ local, digest }) => `${digest} ${local}`))
+  const changed = after.filter(({ local, digest }) => digest === null || !same.has(`${digest} ${local}`))
+  return new Set(changed.flatMap(({ facts: { cut = [] } }) => cut))
+}
+
+function cutList<Item>(items: readonly Item[]): { items: Item[]; isCut: boolean } {
+  return { items: items.slice(0, FACTS_PER_ITEM), isCut: items.length > FACTS_PER_ITEM }
+}
+
+type Fact<Kind extends keyof FactsOfTexts> = NonNullable<FactsOfTexts[Kind]>[number]
+
+/** By path, then code point. The description and the body of a skill are one file. */
+function newCharacters(before: readonly TextWithFacts[], after: readonly TextWithFacts[]): Fact<'hiddenCharacters'>[] {
+  const old = charactersOf(before)
+  const found = [...charactersOf(after)].map(([key, fact]) => ({ ...fact, count: fact.count - (old.get(key)?.count ?? 0) }))
+  return found
+    .filter(({ count }) => count > 0)
+    .sort((left, right) => compareBytes(left.path, right.path) || compareBytes(left.codePoint, right.codePoint))
+}
+
+function charactersOf(texts: readonly TextWithFacts[]): Map<string, Fact<'hiddenCharacters'>> {
+  const found = new Map<string, Fact<'hiddenCharacters'>>()
+  for (const { path, local, facts } of texts) {
+    for (const [codePoint, count, line] of facts.hidden ?? []) {
+      const key = `${codePoint} ${local}`
+      const earlier = found.get(key)
+      found.set(key, earlier ? { ...earlier, count: earlier.count + count } : { path, line, codePoint, count })
+    }
+  }
+  return found
+}
+
+/** By host. */
+function newHosts(after: readonly TextWithFacts[], knownHosts: ReadonlySet<string>): Fact<'hosts'>[] {
+  const found = new Map<string, Fact<'hosts'>>()
+  for (const { path, facts } of after) {
+    for (const [host, line] of facts.hosts ?? [])
+      if (!found.has(host) && !knownHosts.has(host)) found.set(host, { host, path, line })
+  }
+  return [...found.values()].sort((left, right) => compareBytes(left.host, right.host))
+}
+
+/** In order of delivery. */
+function newCommands(before: readonly TextWithFacts[], after: readonly TextWithFacts[]): Fact<'commands'>[] {
+  const old = new Set(before.flatMap(({ facts }) => (facts.commands ?? []).map(spellCommand)))
+  const found = new Map<string, Fact<'commands'>>()
+  for (const { path, facts } of after) {
+    for (const written of facts.commands ?? []) {
+      const key = spellCommand(written)
+      if (!old.has(key) && !found.has(key)) found.set(key, { command: written[0], path, line: written[1] })
+    }
+  }
+  return [...found.values()]
+}
+
+/** A long command is known by its digest. */
+function spellCommand([command, , digest]: NonNullable<DeliveredFacts['commands']>[number]): string {
+  return digest ?? ` ${command}`
+}
+
+/** A side without a description has none to compare. */
+function descriptionThatDiffers(before: DeliveredSkill | undefined, after: DeliveredSkill): Pick<ChangeFacts, 'description'> {
+  const [was, is] = [before?.description || null, after.description || null]
+  return was === is ? {} : { description: { before: was, after: is } }
 }
 
 /** Executable files of the new side that were not there, or not executable. In path order. */

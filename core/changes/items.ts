@@ -24,6 +24,8 @@ export interface DeliveredReads {
   textOf(kind: 'skill' | 'document', path: string): Promise<string>
   /** The facts of texts that skills share, by `textKey`. A text without facts has none. */
   factsOf(keys: readonly string[]): Promise<ReadonlyMap<string, DeliveredFacts>>
+  /** Those of the hosts that any text of the commit links to, wherever it lies. */
+  knownHosts(hosts: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /** The items of rows of the table `delivered`. Rows of pages are documents: pass them only for a mount inside a skill. */

@@ -8,7 +8,14 @@ import {
   type SkillPart,
 } from '../contract/changes.ts'
 import type { License } from '../contract/shared.ts'
-import type { DeliveredDocument, DeliveredFile, DeliveredManifest, DeliveredSkill, DeliveredText } from '../snapshot/delivered.ts'
+import type {
+  DeclaredInclude,
+  DeliveredDocument,
+  DeliveredFile,
+  DeliveredManifest,
+  DeliveredSkill,
+  DeliveredText,
+} from '../snapshot/delivered.ts'
 import { compareBytes } from '../text.ts'
 import type { Both, Sided } from './items.ts'
 
@@ -82,7 +89,7 @@ function causesOfPart(pair: Both<ComparedSkill>, part: SkillPart): CauseOfPart[]
       return withoutDuplicates([
         ...causesIn(pair, was?.includes ?? [], is?.includes ?? [], haveSameText),
         // A side that describes only has no list.
-        ...(was && is ? causesIn(pair, was.declared, is.declared, ([, left], [, right]) => left === right) : []),
+        ...(was && is ? causesOfDeclared(pair, was.declared, is.declared) : []),
       ])
     case 'files':
       return causesIn(pair, was?.files ?? [], is?.files ?? [], isSameFile)
@@ -111,6 +118,25 @@ function causesIn<Entry extends readonly [path: string, ...unknown[]]>(
     return isSame(earlier, entry) ? [] : [{ path: entry[0], change: 'changed' }]
   })
   return [...removed, ...others]
+}
+
+/** A list that begins or ends is a change of its file where both sides have the file. */
+function causesOfDeclared(
+  pair: Both<ComparedSkill>,
+  left: readonly DeclaredInclude[],
+  right: readonly DeclaredInclude[],
+): CauseOfPart[] {
+  const [was, is] = [byLocalPath(left, localTo(pair.before)), byLocalPath(right, localTo(pair.after))]
+  const counts =
+    (other: ReadonlyMap<string, unknown>, local: LocalPath) =>
+    ([path, list]: DeclaredInclude) =>
+      list !== null || other.has(local(path))
+  return causesIn(
+    pair,
+    left.filter(counts(is, localTo(pair.before))),
+    right.filter(counts(was, localTo(pair.after))),
+    ([, one], [, other]) => one === other,
+  )
 }
 
 function causesOfLicense({ before, after }: Both<ComparedSkill>): CauseOfPart[] {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { isRefName } from '../address.ts'
-import { BROWSE_LIMIT, PATH_BYTES } from '../limits.ts'
+import { BROWSE_LIMIT, FROM_CHARACTERS, PATH_BYTES } from '../limits.ts'
 import {
   Commit,
+  Counts,
   CursorParameter,
   Diagnostic,
   Fragment,
@@ -25,6 +26,7 @@ export const ChangesQuery = z
     from: z
       .string()
       .min(1, 'is empty; name a branch, a tag or a full commit')
+      .max(FROM_CHARACTERS, `exceeds ${FROM_CHARACTERS.toLocaleString('en')} characters; name a branch, a tag or a full commit`)
       .refine(isRefName, 'is not of the form of a branch, a tag or a commit; check its spelling')
       .meta({
         description:
@@ -92,19 +94,36 @@ export type Cause = z.infer<typeof Cause>
 
 const BeforeAndAfter = z.object({ before: FrontMatterValue.nullable(), after: FrontMatterValue.nullable() })
 
+const Line = z.int().min(1).meta({ description: 'The line of the file where it occurs first.' })
+
 export const ChangeFacts = z
   .object({
     hiddenCharacters: z
-      .array(z.object({ path: Path, codePoint: z.string(), count: z.int().min(1) }))
+      .array(z.object({ path: Path, line: Line, codePoint: z.string(), count: z.int().min(1) }))
       .optional()
       .meta({ description: 'Characters that a reader does not see, as many as there are more than before.' }),
     hosts: z
-      .array(z.object({ host: z.string(), path: Path }))
+      .array(z.object({ host: z.string(), path: Path, line: Line }))
       .optional()
-      .meta({ description: 'Hosts of http(s) links that no text of the old side links to.' }),
+      .meta({ description: 'Hosts of http(s) links that no text of the old commit links to.' }),
+    description: z
+      .object({ before: z.string().nullable(), after: z.string().nullable() })
+      .optional()
+      .meta({ description: 'The description of a skill, which decides when agents use it.' }),
+    commands: z
+      .array(z.object({ command: z.string(), path: Path, line: Line }))
+      .optional()
+      .meta({
+        description:
+          'Commands that download and run, install, change rights, remove, decode or reach another machine, and that no text of the item held before; as written, at most 200 characters.',
+      }),
     executables: z.array(Path).optional().meta({ description: 'Files that were not there before, or not executable.' }),
     allowedTools: BeforeAndAfter.optional(),
     serving: z.enum(['opened', 'closed']).optional(),
+    truncated: z
+      .array(z.enum(['hiddenCharacters', 'hosts', 'commands', 'executables']))
+      .optional()
+      .meta({ description: 'Lists that a limit cuts: there may be more facts of these kinds.' }),
   })
   .meta({
     id: 'ChangeFacts',
@@ -133,7 +152,9 @@ export const DocumentSide = z
   .meta({ id: 'DocumentSide', description: 'The file of a document; the numbers are `null` when it is not served.' })
 export type DocumentSide = z.infer<typeof DocumentSide>
 
-export const FileSide = z.object({ sha256: Sha256, bytes: Count, tokens: Count }).meta({ id: 'FileSide' })
+export const FileSide = z
+  .object({ sha256: Sha256.nullable(), bytes: NullableSize, tokens: NullableSize })
+  .meta({ id: 'FileSide', description: 'The file of a manifest; its values are `null` when `files` refuses it.' })
 export type FileSide = z.infer<typeof FileSide>
 
 const MovedFrom = Path.optional().meta({ description: 'The old path; present when it moved.' })
@@ -198,6 +219,10 @@ const ChangesPage = z
     counts: z
       .object({ skills: ChangeCount, documents: ChangeCount, manifests: ChangeCount })
       .meta({ description: 'Of the whole comparison, the same on every page.' }),
+    notCompared: Counts.meta({
+      description:
+        'Skills and documents of the new side whose texts are not compared, since their license permits only a description.',
+    }),
     items: z.array(ChangeItem).meta({ description: 'By path, a moved one by its new path; then by kind.' }),
     diagnostics: z.array(Diagnostic).meta({ description: 'Of the new side.' }),
     nextCursor: NextCursor,

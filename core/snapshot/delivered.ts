@@ -13,12 +13,22 @@ export type Digest = z.infer<typeof Digest>
 
 const Bytes = z.int().min(0)
 
-/** Facts of a text that a reviewer looks for; a key is absent where there is nothing. */
+const Line = z.int().min(1)
+
+/** Kinds of facts whose lists have a limit. */
+export const FACT_KINDS = ['hidden', 'hosts', 'commands'] as const
+export type FactKind = (typeof FACT_KINDS)[number]
+
+/** Facts of a text that a reviewer looks for, each with the line of its file where it occurs first; a key is absent where there is nothing. */
 export const DeliveredFacts = z.object({
   /** Hidden characters: name of the code point, and how many there are. By code point. */
-  hidden: z.array(z.tuple([z.string(), z.int().min(1)])).optional(),
-  /** Hosts of its http(s) links, in lower case; each once, sorted. */
-  hosts: z.array(z.string()).optional(),
+  hidden: z.array(z.tuple([z.string(), z.int().min(1), Line])).optional(),
+  /** Hosts of its http(s) links, in lower case; each once, in the order of the text. */
+  hosts: z.array(z.tuple([z.string(), Line])).optional(),
+  /** Commands as written, each once, in the order of the text. The beginning of one that is longer than `COMMAND_CHARACTERS`, with its digest. */
+  commands: z.array(z.union([z.tuple([z.string(), Line]), z.tuple([z.string(), Line, Digest])])).optional(),
+  /** Kinds of which there are more than `FACTS_PER_TEXT` or `FACTS_PER_SKILL`. */
+  cut: z.array(z.enum(FACT_KINDS)).optional(),
 })
 export type DeliveredFacts = z.infer<typeof DeliveredFacts>
 
@@ -36,8 +46,8 @@ const FileDigest = z.string().regex(/^(?:git:)?[0-9a-f]{32}$/)
 export const DeliveredFile = z.tuple([Path, Bytes, FileDigest.nullable(), z.union([z.literal(0), z.literal(1)])])
 export type DeliveredFile = z.infer<typeof DeliveredFile>
 
-/** The `include` list of one file, as declared: the path of the file, and the digest of the list. */
-export const DeclaredInclude = z.tuple([Path, Digest])
+/** The `include` list of one file, as declared: the path of the file, and the digest of the list; `null` when it declares none. */
+export const DeclaredInclude = z.tuple([Path, Digest.nullable()])
 export type DeclaredInclude = z.infer<typeof DeclaredInclude>
 
 /** A whole file, as it is served. */
@@ -51,6 +61,10 @@ export const DeliveredSkill = z.object({
   name: z.string(),
   /** Of name, description, front matter and translations. */
   metadata: Digest,
+  /** As listings say it. */
+  description: z.string(),
+  /** Of the description as it is written in the `SKILL.md`. */
+  descriptionFacts: DeliveredFacts,
   allowedTools: FrontMatterValue.optional(),
   license: License,
   /** Absent when the license permits only a description. */
@@ -65,10 +79,12 @@ export const DeliveredSkill = z.object({
       body: DeliveredText,
       includes: z.array(DeliveredText),
       files: z.array(DeliveredFile),
-      /** Of the manifests above and of the `SKILL.md`, those whose list is not empty. */
+      /** Of each manifest above and of the `SKILL.md`: a list that begins or ends is a change of a file that both sides have. */
       declared: z.array(DeclaredInclude),
       /** Of the body. Those of rules and includes are rows of their own: many skills share them. */
       facts: DeliveredFacts,
+      /** Of `files`, those with facts that are served. */
+      fileFacts: z.array(z.tuple([Path, DeliveredFacts])),
     })
     .optional(),
 })

@@ -66,6 +66,8 @@ export const DeclaredImage = z.union([
 export const FolderRow = z.object({
   /** Eligible content at any depth below it. */
   counts: Counts,
+  /** Of these, those whose license permits only a description; absent when there are none. */
+  described: Counts.optional(),
   pages: PagesBelow.optional(),
   /** License of the folder's files that belong to no skill. */
   license: License,
@@ -166,6 +168,9 @@ export const ContextRow = z.object({
 })
 export type ContextRow = z.infer<typeof ContextRow>
 
+/** `hosts`: every host that a delivered text links to, for comparisons with a later commit. Key: the host, in lower case. */
+export const HostRow = z.object({})
+
 /** `tokens`: the tokens of every text that skills deliver, for the indexer of the next commit. Key: SHA-256 of the text, first 32 hex digits. */
 export const TokensRow = z.object({ tokens: z.int().min(0) })
 
@@ -198,6 +203,7 @@ export const TABLES = {
   packages: { row: PackageRow, shardRows: 32 },
   contexts: { row: ContextRow, shardRows: 4 },
   delivered: { row: DeliveredRow, shardRows: 32 },
+  hosts: { row: HostRow, shardRows: 512 },
   tokens: { row: TokensRow, shardRows: 256 },
   withheld: { row: WithheldRow, shardRows: 256 },
 } as const

@@ -9,8 +9,9 @@
  * 6: a table of what is delivered, by digest, which two commits are compared by.
  * 7: that table tells files whose bytes are not held by their blobs.
  * 8: facts of every delivered file; which skills are copies of which; what some clients refuse of a skill.
+ * 9: facts have lines and commands and are of every served file; which hosts a commit links to; the include list of every file that may declare one.
  */
-export const FORMAT_VERSION = 8
+export const FORMAT_VERSION = 9
 
 /**
  * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.

@@ -8,7 +8,7 @@ import { ROOT } from '#core/repo-path.ts'
 import { findBase, findForkPoint } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
 import { type Compared, compareRead, readSide } from '../check/difference.ts'
-import { countOf, countsOf, pointsOf, SIGNS, tokensOf, whatOf } from '../check/difference-words.ts'
+import { countOf, countsOf, notComparedLine, pointsOf, SIGNS, tokensOf, whatOf } from '../check/difference-words.ts'
 import { requireClone } from './checkout.ts'
 import { code, escapeHtml } from './outcome.ts'
 
@@ -72,10 +72,12 @@ const ROWS = 100
 /** The summary of the run, in Markdown. */
 export function differenceSummary(compared: Compared, failures: readonly string[]): string {
   const { from, to, items, errors, truncated } = compared
+  const notCompared = notComparedLine(compared)
   const lines = [
     '### What agents read differently',
     '',
     `From ${code(printable(from.ref))} (${code(from.commit.slice(0, 12))}) to ${code(to.commit?.slice(0, 12) ?? '')}: ${countsOf(compared)}.`,
+    ...(notCompared === null ? [] : ['', `${capitalized(notCompared)}.`]),
     ...(truncated ? ['', 'A limit was reached: part of the repository is not compared.'] : []),
     ...(failures.length === 0 ? [] : ['', `**Failed on: ${failures.join(', ')}.**`]),
     ...table(['', 'Look at', 'In'], pointsOf(compared), ({ text, items }) => ['!', escapeHtml(text), pathsCell(items)]),
@@ -88,6 +90,10 @@ export function differenceSummary(compared: Compared, failures: readonly string[
     }),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function capitalized(line: string): string {
+  return line.charAt(0).toUpperCase() + line.slice(1)
 }
 
 /** Paths in a cell; more are counted. GitHub takes a summary of a mebibyte, or none of it. */

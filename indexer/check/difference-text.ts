@@ -4,7 +4,7 @@ import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
 import { fill, type Speech } from '#core/words/speech.ts'
 import type { Compared, NewError } from './difference.ts'
-import { countOf, countsOf, pointsOf, type SharedFact, SIGNS, tokensOf, whatOf } from './difference-words.ts'
+import { countOf, countsOf, notComparedLine, pointsOf, type SharedFact, SIGNS, tokensOf, whatOf } from './difference-words.ts'
 import type { FailOn } from './fail-on.ts'
 import { fold, type Paint, type Style } from './fold.ts'
 
@@ -103,8 +103,10 @@ function namesOf(paths: readonly string[], { all, speech }: DifferenceOptions): 
 function summary(compared: Compared, { paint, failures, speech }: DifferenceOptions): string[] {
   const say = speech.words.diff
   const { errors } = compared
+  const notCompared = notComparedLine(compared, speech)
   return [
     paint('bold', countsOf(compared, speech)),
+    ...(notCompared === null ? [] : [paint('yellow', `! ${notCompared}`)]),
     ...(errors.length === 0 ? [] : [paint('red', `✗ ${speech.count(errors.length, speech.words.counts.newError)}`)]),
     ...(compared.truncated ? [paint('yellow', `! ${say.truncated}`)] : []),
     ...(failures.length === 0 ? [] : [paint('red', `✗ ${fill(say.failedOn, { kinds: failures.join(', ') })}`)]),

@@ -1,6 +1,6 @@
 import { changedParts } from '#core/change-groups.ts'
 import { partsLine } from '#core/change-words.ts'
-import type { ChangedSkill, ChangeFacts, ChangeItem } from '#core/contract/changes.ts'
+import type { ChangedSkill, ChangeItem } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { printable } from '#core/hidden-text.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
@@ -71,7 +71,7 @@ export function sharedFacts(items: readonly ChangeItem[], speech: Speech = ENGLI
   const facts = new Map<string, string[]>()
   for (const kind of FACTS) {
     for (const item of items) {
-      for (const { text, path } of item.kind === 'manifest' ? [] : kind(item.facts, speech)) {
+      for (const { text, path } of item.kind === 'manifest' ? [] : kind(item, speech)) {
         const named = path === item.path || (item.kind === 'skill' && path?.startsWith(`${item.directory}/`))
         const paths = facts.get(text) ?? []
         if (!named) paths.push(item.path)
@@ -85,23 +85,41 @@ export function sharedFacts(items: readonly ChangeItem[], speech: Speech = ENGLI
 /** A sentence, and the file that it names. */
 type Fact = { text: string; path?: string }
 
+type ItemWithFacts = Exclude<ChangeItem, { kind: 'manifest' }>
+
 /** Hosts are last: there may be many. */
-const FACTS: readonly ((facts: ChangeFacts, speech: Speech) => Fact[])[] = [
-  ({ hiddenCharacters = [] }, { words }) =>
-    hiddenCharacters.map(({ path, codePoint, count }) => ({
-      text: fill(words.diff.hiddenCharacters, { codePoint, count, path: printable(path) }),
+const FACTS: readonly ((item: ItemWithFacts, speech: Speech) => Fact[])[] = [
+  ({ facts: { hiddenCharacters = [] } }, { words }) =>
+    hiddenCharacters.map(({ path, line, codePoint, count }) => ({
+      text: fill(words.diff.hiddenCharacters, { codePoint, count, path: printable(path), line }),
       path,
     })),
-  ({ allowedTools }, { words }) => {
+  // Of an item that is new, everything is.
+  ({ facts: { description }, before }, { words }) => {
+    if (description === undefined || before === null) return []
+    const spell = (value: string | null) => (value === null ? words.diff.none : printable(value))
+    return [{ text: fill(words.diff.description, { before: spell(description.before), after: spell(description.after) }) }]
+  },
+  ({ facts: { commands = [] } }, { words }) =>
+    commands.map(({ command, path, line }) => ({
+      text: fill(words.diff.command, { command: printable(command), path: printable(path), line }),
+      path,
+    })),
+  ({ facts: { allowedTools } }, { words }) => {
     const spell = (value: FrontMatterValue | null) => (value === null ? words.diff.none : spellValue(value))
     if (allowedTools === undefined) return []
     return [{ text: fill(words.diff.allowedTools, { before: spell(allowedTools.before), after: spell(allowedTools.after) }) }]
   },
-  ({ executables = [] }, { words }) =>
+  ({ facts: { executables = [] } }, { words }) =>
     executables.map(path => ({ text: fill(words.diff.executable, { path: printable(path) }), path })),
-  ({ serving }, { words }) => (serving === undefined ? [] : [{ text: words.diff[serving] }]),
-  ({ hosts = [] }, { words }) =>
-    hosts.map(({ host, path }) => ({ text: fill(words.diff.host, { host: printable(host), path: printable(path) }), path })),
+  ({ facts: { serving } }, { words }) => (serving === undefined ? [] : [{ text: words.diff[serving] }]),
+  ({ facts: { truncated } }, { words }) =>
+    truncated === undefined ? [] : [{ text: fill(words.diff.moreFacts, { kinds: truncated.join(', ') }) }],
+  ({ facts: { hosts = [] } }, { words }) =>
+    hosts.map(({ host, path, line }) => ({
+      text: fill(words.diff.host, { host: printable(host), path: printable(path), line }),
+      path,
+    })),
 ]
 
 /** `18 skills`: items of one kind. */
@@ -112,7 +130,10 @@ export function countOf(items: readonly ChangeItem[], { words, count }: Speech =
 const NOUNS = { manifests: 'manifest', skills: 'skill', documents: 'document' } as const
 
 /** `2 skills changed, 1 added; 1 document removed` */
-export function countsOf({ counts }: Pick<Compared, 'counts'>, { words, number, count }: Speech = ENGLISH_SPEECH): string {
+export function countsOf(
+  { counts, notCompared }: Pick<Compared, 'counts' | 'notCompared'>,
+  { words, number, count }: Speech = ENGLISH_SPEECH,
+): string {
   const say = words.diff
   const kinds = (Object.keys(counts) as (keyof typeof counts)[]).flatMap(kind => {
     const told = (['changed', 'added', 'removed', 'moved'] as const).filter(change => counts[kind][change] > 0)
@@ -124,7 +145,22 @@ export function countsOf({ counts }: Pick<Compared, 'counts'>, { words, number, 
     })
     return [phrases.join(', ')]
   })
-  return kinds.length === 0 ? say.same : kinds.join('; ')
+  if (kinds.length > 0) return kinds.join('; ')
+  return hasAny(notCompared) ? say.sameCompared : say.same
+}
+
+/** `not compared: 2 skills, 1 document, …`; `null` when every text is compared. */
+export function notComparedLine(
+  { notCompared }: Pick<Compared, 'notCompared'>,
+  { words, count }: Speech = ENGLISH_SPEECH,
+): string | null {
+  if (!hasAny(notCompared)) return null
+  const told = (['skills', 'documents'] as const).filter(kind => notCompared[kind] > 0)
+  return fill(words.diff.notCompared, { items: told.map(kind => count(notCompared[kind], words.counts[NOUNS[kind]])).join(', ') })
+}
+
+function hasAny({ skills, documents }: Compared['notCompared']): boolean {
+  return skills + documents > 0
 }
 
 function spellValue(value: FrontMatterValue): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { compareSides } from '#core/changes/compare.ts'
 import { ChangeCount, ChangeItem } from '#core/contract/changes.ts'
-import { Commit, Diagnostic, IndexErrorCode, Path } from '#core/contract/shared.ts'
+import { Commit, Counts, Diagnostic, IndexErrorCode, Path } from '#core/contract/shared.ts'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
@@ -28,6 +28,8 @@ const Compared = z.object({
   /** The folder that was compared, as a path of its repository. */
   path: Path,
   counts: z.object({ skills: ChangeCount, documents: ChangeCount, manifests: ChangeCount }),
+  /** Of the new side: skills and documents whose license permits only a description. */
+  notCompared: Counts,
   /** As `GET /api/v1/changes` lists them. */
   items: z.array(ChangeItem),
   errors: z.array(NewError),
@@ -90,7 +92,8 @@ export async function compareRead(
   const known = new Set(before.errors.map(keyOf))
   const errors = after.errors.filter(error => !known.has(keyOf(error))).map(error => withClosed(error, before))
   const truncated = before.truncated || after.truncated
-  return { format: 1, status: 'compared', ...subject, counts, items, errors, diagnostics: after.diagnostics, truncated }
+  const { notCompared, diagnostics } = after
+  return { format: 1, status: 'compared', ...subject, counts, notCompared, items, errors, diagnostics, truncated }
 }
 
 /** A folder that an error closes has no skills any more: they are those of the old side. */

@@ -1,4 +1,4 @@
-import { type ChangeItem, SKILL_PARTS } from '#core/contract/changes.ts'
+import { type ChangeFacts, type ChangeItem, SKILL_PARTS } from '#core/contract/changes.ts'
 import { SentenceError, sentence } from '#core/words/sentence.ts'
 import type { Compared } from './difference.ts'
 
@@ -11,8 +11,10 @@ export const FAIL_ON = [
   'errors',
   'hidden-text',
   'hosts',
+  'commands',
   'executables',
   'allowed-tools',
+  'description',
   'any',
 ] as const
 export type FailOn = (typeof FAIL_ON)[number]
@@ -52,15 +54,21 @@ function isKind(item: ChangeItem, kind: FailOn): boolean {
       return change === kind
     case 'errors':
       return false
-    case 'hidden-text':
-      return facts.hiddenCharacters !== undefined
-    case 'hosts':
-      return facts.hosts !== undefined
-    case 'executables':
-      return facts.executables !== undefined
-    case 'allowed-tools':
-      return facts.allowedTools !== undefined
     default:
-      return (parts as readonly string[]).includes(kind)
+      return kind in FACTS ? hasFact(facts, FACTS[kind as keyof typeof FACTS]) : (parts as readonly string[]).includes(kind)
   }
+}
+
+const FACTS = {
+  'hidden-text': 'hiddenCharacters',
+  hosts: 'hosts',
+  commands: 'commands',
+  executables: 'executables',
+  'allowed-tools': 'allowedTools',
+  description: 'description',
+} as const satisfies Partial<Record<FailOn, keyof ChangeFacts>>
+
+/** What a limit leaves out may be such a fact. */
+function hasFact(facts: ChangeFacts, kind: (typeof FACTS)[keyof typeof FACTS]): boolean {
+  return facts[kind] !== undefined || facts.truncated?.some(cut => cut === kind) === true
 }

@@ -1,6 +1,7 @@
 import type { DeliveredItems, DeliveredReads } from '#core/changes/items.ts'
 import { itemsOfRows } from '#core/changes/items.ts'
 import { deliveredTexts, type SkillTexts } from '#core/changes/skill-texts.ts'
+import type { Counts } from '#core/contract/shared.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { pathOfKey } from '#core/snapshot/delivered.ts'
 import type { Location } from '#core/snapshot/format.ts'
@@ -11,6 +12,8 @@ import type { KeptSnapshot } from './kept-snapshot.ts'
 export interface KeptSide {
   items: DeliveredItems
   reads: DeliveredReads
+  /** Skills and documents whose texts are not compared, since they are described only. */
+  notCompared: Counts
   /** What a listed skill delivers; `null` where the folder lists none. */
   skillTexts(path: string): Promise<SkillTexts | null>
   /** The path of a file's own bytes, if a symlink gives it this one. */
@@ -34,6 +37,7 @@ export function keptSideOf(snapshot: KeptSnapshot, folder: RepoPath): KeptSide {
   }
   return {
     items,
+    notCompared: snapshot.rows('folders').get(folder)?.described ?? { skills: 0, documents: 0 },
     reads: {
       async textOf(kind, path) {
         return kind === 'document' ? fileText(path) : (snapshot.rows('contexts').get(path)?.full?.body ?? '')
@@ -41,6 +45,10 @@ export function keptSideOf(snapshot: KeptSnapshot, folder: RepoPath): KeptSide {
       async factsOf(keys) {
         const found = keys.map(key => [key, rows.get(key)] as const)
         return new Map(found.flatMap(([key, row]) => (row?.kind === 'text' ? [[key, row.facts] as const] : [])))
+      },
+      async knownHosts(hosts) {
+        const known = snapshot.rows('hosts')
+        return new Set(hosts.filter(host => known.has(host)))
       },
     },
     async skillTexts(path) {

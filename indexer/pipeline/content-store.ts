@@ -1,19 +1,21 @@
-import { hash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
+import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { countCharacters, detached } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
-import { isMarkdown } from '../rules/content-kind.ts'
+import { codePlaceOf } from '../rules/commands.ts'
+import { isBinaryName, isMarkdown } from '../rules/content-kind.ts'
 import { type DescribedText, describeText, type ParsedText, parseText, type TextFacts } from '../rules/document.ts'
 import { type BlobState, type FileText, readFileText } from '../rules/file-text.ts'
 import { findHidden, type HiddenFinding } from '../rules/hidden-lines.ts'
+import { factsOfText } from '../rules/text-facts.ts'
 import type { TreeFile } from '../rules/tree.ts'
 import type { ItemText } from '../search/input.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
-import type { KnownText, TextReading } from '../snapshot/text-readings.ts'
+import type { TextReading } from '../snapshot/text-readings.ts'
 import type { PackageArchives } from './package-archives.ts'
+import { RecordWriter } from './record-writer.ts'
 
 /** A file whose content is read, and what for. */
 export interface WantedFile {
@@ -80,6 +82,7 @@ export class ContentStore {
   readonly #records: RecordWriter
   readonly #states = new Map<string, BlobState>()
   readonly #facts = new Map<RepoPath, TextFacts>()
+  readonly #ofBytes = new Map<RepoPath, DeliveredFacts>()
   readonly #hidden = new Map<RepoPath, HiddenFinding[]>()
   readonly #characters = new Map<string, number>()
   readonly #leftOut = new Set<RepoPath>()
@@ -158,6 +161,11 @@ export class ContentStore {
     return this.#facts.get(path) ?? null
   }
 
+  /** What a reviewer looks for in a file, also in code that is not quite text. */
+  deliveredIn(path: RepoPath): DeliveredFacts {
+    return this.#facts.get(path)?.delivered ?? this.#ofBytes.get(path) ?? {}
+  }
+
   /** Characters of a followed file. */
   charactersOf(oid: string): number {
     return this.#characters.get(oid) ?? 0
@@ -181,7 +189,7 @@ export class ContentStore {
       if (text === null) throw new Error(`the text of the blob ${oid} cannot be read any more`)
       return textOf(parseText(path, text))
     }
-    const description = { facts: this.#describe(wanted, known.reading, false), readText }
+    const description = { facts: this.#describe(wanted, known.reading, {}, false), readText }
     return waitingFile({ wanted, sizeBytes: 0, isText: true, description, record: this.#records.keep(oid, known) })
   }
 
@@ -195,13 +203,15 @@ export class ContentStore {
     if (wanted.packaged) this.#packages.add(wanted.file, bytes)
     if (text === null) {
       if (!wanted.packaged) return null
+      if (found.kind === 'not_text') this.#ofBytes.set(path, factsOfBytes(wanted.file, bytes))
       return waitingFile({ wanted, sizeBytes, isText: false, description: null, record: this.#store(oid, bytes) })
     }
     const known = mayBeKnown(wanted) ? (this.#blobs.known?.find(oid)?.reading ?? null) : null
     const parsed = wanted.described && known === null ? parseText(path, text) : null
     const reading = known ?? parsed?.reading ?? null
     const readText = () => textOf(parsed ?? parseText(path, text))
-    const description = wanted.described ? { facts: this.#describe(wanted, reading, parsed !== null), readText } : null
+    const facts = wanted.described && reading === null ? factsOfCode(wanted.file, text) : {}
+    const description = wanted.described ? { facts: this.#describe(wanted, reading, facts, parsed !== null), readText } : null
     if (wanted.followed) {
       this.#characters.set(oid, countCharacters(text))
       if (parsed) this.#hidden.set(path, findHidden(text, parsed.comments))
@@ -229,8 +239,13 @@ export class ContentStore {
   }
 
   /** @param isParsed whether the reading has parts of the text, which would keep it in memory */
-  #describe({ file, followed, mayCopy }: WantedFile, reading: TextReading | null, isParsed: boolean): DescribedText {
-    const described = describeText(reading, mayCopy)
+  #describe(
+    { file, followed, mayCopy }: WantedFile,
+    reading: TextReading | null,
+    ofCode: DeliveredFacts,
+    isParsed: boolean,
+  ): DescribedText {
+    const described = describeText(reading, mayCopy, ofCode)
     const { title, summary, links, tokens, delivered } = described
     const facts = { title, summary, links: followed ? links : [], tokens, delivered }
     this.#facts.set(file.path, isParsed ? detachedFacts(facts) : facts)
@@ -251,13 +266,27 @@ function waitingFile(file: WaitingFile): WaitingFile {
   return file
 }
 
-function detachedFacts({ title, summary, links, tokens, delivered: { hidden, hosts } }: TextFacts): TextFacts {
+/** What a reviewer looks for in a text that is not Markdown. */
+function factsOfCode({ path, mode }: TreeFile, text: string): DeliveredFacts {
+  return factsOfText(text, codePlaceOf(path, text, mode === '100755'))
+}
+
+/** A shell runs a script that has one byte which is no UTF-8. Programs for processors and media have no such facts. */
+function factsOfBytes(file: TreeFile, bytes: Uint8Array): DeliveredFacts {
+  const text = lenientDecoder.decode(bytes)
+  const isProgram = bytes.includes(0) && !text.startsWith('#!')
+  return isProgram || isBinaryName(file.path) ? {} : factsOfCode(file, text)
+}
+
+const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+function detachedFacts({ title, summary, links, tokens, delivered }: TextFacts): TextFacts {
   return {
     title: title === null ? null : detached(title),
     summary: detached(summary),
     links: links.map(({ kind, target }) => ({ kind, target: detached(target) })),
     tokens,
-    delivered: { ...(hidden && { hidden }), ...(hosts && { hosts: hosts.map(detached) }) },
+    delivered,
   }
 }
 
@@ -268,48 +297,4 @@ function mayBeKnown({ file, described, followed }: WantedFile): boolean {
 
 function textOf({ headings, body }: ParsedText): ItemText {
   return { headings, body }
-}
-
-/** Writes and digests the record of every blob once. */
-class RecordWriter {
-  readonly #writer: Pick<SnapshotWriter, 'addRecord' | 'keepRecord'>
-  readonly #digests = new Map<string, string>()
-  readonly #locations = new Map<string, Location>()
-  readonly #writing = new Map<string, Promise<Location>>()
-
-  constructor(writer: Pick<SnapshotWriter, 'addRecord' | 'keepRecord'>) {
-    this.#writer = writer
-  }
-
-  /** `null` until the record is written. */
-  locationOf(oid: string): Location | null {
-    return this.#locations.get(oid) ?? null
-  }
-
-  /** SHA-256 of a blob that was written. */
-  digestOf(oid: string): string {
-    return this.#digests.get(oid) as string
-  }
-
-  /** Refers to a record that an earlier snapshot holds. */
-  keep(oid: string, { sha256 }: KnownText): Location | Promise<Location> {
-    const written = this.#locations.get(oid) ?? this.#writing.get(oid)
-    if (written) return written
-    const record = this.#writer.keepRecord(oid)
-    this.#digests.set(oid, sha256)
-    this.#locations.set(oid, record)
-    return record
-  }
-
-  async write(oid: string, bytes: Uint8Array, reading: TextReading | null): Promise<Location> {
-    const written = this.#locations.get(oid) ?? this.#writing.get(oid)
-    if (written) return written
-    const sha256 = hash('sha256', bytes, 'hex')
-    const record = this.#writer.addRecord(oid, bytes, reading && { reading, sha256, crc32: crc32(bytes) })
-    this.#writing.set(oid, record)
-    this.#digests.set(oid, sha256)
-    this.#locations.set(oid, await record)
-    this.#writing.delete(oid)
-    return record
-  }
 }

@@ -5,11 +5,14 @@ import { countPages } from '#core/skill-pages.ts'
 import { type DeliveredFacts, type DeliveredText, textKey } from '#core/snapshot/delivered.ts'
 import { decodeText, encodeText, utf8Length } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
+import { type CodePlace, codePlaceOf } from '../rules/commands.ts'
 import type { ContextMeasures } from '../rules/content-facts.ts'
 import type { Includes, ManifestChain } from '../rules/includes.ts'
+import type { Manifest } from '../rules/manifest.ts'
 import type { PlannedSkill } from '../rules/plan.ts'
 import { ruleChain } from '../rules/rule-chain.ts'
 import { factsOfText } from '../rules/text-facts.ts'
+import type { TreeFile } from '../rules/tree.ts'
 import type { TokenCounter } from './tokens.ts'
 
 interface MeasuredParts {
@@ -35,26 +38,26 @@ export async function measureContexts(
   const textFacts = new Map<string, DeliveredFacts>()
   const digests = new Map<string, DeliveredText>()
   // Many skills share rules and includes: each is looked at once.
-  const deliver = (kind: 'rules' | 'includes', { path, text }: SkillText): DeliveredText => {
+  const deliver = (kind: 'rules' | 'includes', { path, text, place, linesBefore }: SkillText): DeliveredText => {
     const key = textKey(kind, path)
     const known = digests.get(key)
     if (known) return known
     const delivered = deliveredText(path, text)
     digests.set(key, delivered)
-    textFacts.set(key, factsOfText(text))
+    textFacts.set(key, factsOfText(text, place, linesBefore))
     return delivered
   }
   const turn = createTurns(signal)
   for (const planned of skills) {
     await turn()
     if (!planned.full) continue
-    const { path, body, directory } = planned.skill
+    const { path, body, directory, linesBeforeBody } = planned.skill
     const { rules, diagnostics } = ruleChain(chainOf(directory))
     const { files, failures } = includesOf(planned)
     const isComplete = diagnostics.length === 0 && failures.length === 0
-    const ofRules = rules.map(manifest => ({ path: manifest.path, text: manifest.rules?.text ?? '' }))
+    const ofRules = rules.map(rulesText)
     const included = await readIncludes(blobs, files)
-    const texts = [...ofRules, { path, text: body }, ...included]
+    const texts: SkillText[] = [...ofRules, { path, text: body, place: 'markup', linesBefore: linesBeforeBody }, ...included]
     const counts: number[] = []
     for (const { text } of texts) counts.push(await tokens.count(text))
     const { sha256, bytes } = digest(texts)
@@ -73,7 +76,7 @@ export async function measureContexts(
         deliveredText(path, body),
         ...included.map(text => deliver('includes', text)),
       ],
-      facts: factsOfText(body),
+      facts: factsOfText(body, 'markup', linesBeforeBody),
     })
   }
   return { measures, textFacts }
@@ -82,6 +85,14 @@ export async function measureContexts(
 interface SkillText {
   path: string
   text: string
+  /** Where its commands stand. */
+  place: CodePlace
+  /** Lines of the file above it. */
+  linesBefore: number
+}
+
+function rulesText({ path, rules }: Manifest): SkillText {
+  return { path, text: rules?.text ?? '', place: 'markup', linesBefore: rules?.linesBefore ?? 0 }
 }
 
 function deliveredText(path: string, text: string): DeliveredText {
@@ -93,8 +104,11 @@ async function readIncludes(blobs: BlobReader, files: Includes['files']): Promis
   const texts: SkillText[] = []
   let at = 0
   const oids = files.map(file => file.oid)
-  for await (const { bytes } of blobs.read(oids, INCLUDE_FILE_BYTES))
-    texts.push({ path: files[at++]?.path ?? '', text: (bytes && decodeText(bytes)) ?? '' })
+  for await (const { bytes } of blobs.read(oids, INCLUDE_FILE_BYTES)) {
+    const { path, mode } = files[at++] as TreeFile
+    const text = (bytes && decodeText(bytes)) ?? ''
+    texts.push({ path, text, place: codePlaceOf(path, text, mode === '100755'), linesBefore: 0 })
+  }
   return texts
 }
 

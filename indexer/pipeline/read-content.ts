@@ -105,6 +105,7 @@ export async function readContent(
     textFacts,
     packageOf: skill => packageRows.get(skill) ?? null,
     factsOf: path => store.factsOf(path),
+    deliveredIn: path => store.deliveredIn(path),
     hiddenIn: path => store.hiddenIn(path),
     charactersOf: oid => store.charactersOf(oid),
     includesOf,

@@ -7,7 +7,7 @@ import { compareBytes } from '#core/text.ts'
 import { why } from '#core/words/findings.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
-import { buildDelivered, type DeliveredParts } from './delivered-rows.ts'
+import { buildDelivered, type DeliveredParts, hostsOf } from './delivered-rows.ts'
 import { buildFolders, pagesOf, unservedFields } from './folder-rows.ts'
 import { includeDiagnostics } from './includes.ts'
 import { type Plan, type PlannedSkill, unreadableBlob } from './plan.ts'
@@ -78,6 +78,7 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       packages: [...packages].map(([path, row]) => [path, withOriginal(row, originals.get(path), packages)]),
       contexts,
       delivered,
+      hosts: hostsOf(delivered),
       tokens: sortRows([...content.tokenCounts].map(([key, tokens]) => [key, { tokens }] as const)),
       withheld: sortRows([...plan.policy.withheld].map(([path, reason]) => [path, { reason }])),
     },

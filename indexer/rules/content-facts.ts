@@ -23,6 +23,8 @@ export interface Content {
   /** `null`: a skill that is not listed or not served in full. */
   packageOf(planned: PlannedSkill): RowOf<'packages'> | null
   factsOf(path: RepoPath): TextFacts | null
+  /** What a reviewer looks for in a file of a skill. */
+  deliveredIn(path: RepoPath): DeliveredFacts
   hiddenIn(path: RepoPath): HiddenFinding[]
   /** Characters of an included file. */
   charactersOf(oid: string): number

@@ -1,24 +1,26 @@
-import { hash } from 'node:crypto'
+import { FACTS_PER_SKILL } from '#core/limits.ts'
 import { isBlobId } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import {
   type DeclaredInclude,
   type DeliveredBytes,
   type DeliveredDocument,
+  type DeliveredFacts,
   type DeliveredFile,
   type DeliveredManifest,
+  type DeliveredRow,
   type DeliveredSkill,
-  type Digest,
   itemKey,
   pageItemKey,
 } from '#core/snapshot/delivered.ts'
 import type { ContextRow, FileRow } from '#core/snapshot/format.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
+import { DIGEST_CHARACTERS, digestOf } from './digest.ts'
 import { pagesOf } from './folder-rows.ts'
 import type { Manifest } from './manifest.ts'
 import type { Plan, PlannedSkill } from './plan.ts'
 import { manifestsAbove, ruleChain } from './rule-chain.ts'
+import { boundFacts, countFacts } from './text-facts.ts'
 import type { TreeFile } from './tree.ts'
 
 /** What the rows are made of. */
@@ -59,6 +61,19 @@ export function* buildDelivered(parts: DeliveredParts): Generator<void, Rows<'de
   return sortRows(rows)
 }
 
+/** Every host that a delivered text links to. */
+export function hostsOf(delivered: Rows<'delivered'>): Rows<'hosts'> {
+  const hosts = new Set(delivered.flatMap(([, row]) => factsOfRow(row)).flatMap(({ hosts = [] }) => hosts.map(([host]) => host)))
+  return sortRows([...hosts].map(host => [host, {}] as const))
+}
+
+function factsOfRow(row: DeliveredRow): readonly DeliveredFacts[] {
+  if (row.kind === 'manifest') return []
+  if (row.kind !== 'skill') return [row.facts]
+  const { full } = row
+  return [row.descriptionFacts, ...(full ? [full.facts, ...full.fileFacts.map(([, facts]) => facts)] : [])]
+}
+
 type ChainOf = (folder: RepoPath) => readonly Manifest[]
 
 function memoChains({ policy }: Plan): ChainOf {
@@ -88,6 +103,8 @@ function deliveredSkill(
     directory,
     name,
     metadata: digestOf({ name, description, frontMatter, translations }),
+    description,
+    descriptionFacts: planned.skill.descriptionFacts,
     ...(allowedTools === undefined ? {} : { allowedTools }),
     license,
   }
@@ -110,9 +127,28 @@ function deliveredSkill(
       files: filesOf(new Set([...files, ...oversized.map(({ path }) => path)]), parts),
       declared: declaredIncludes(planned, chain),
       facts,
+      fileFacts: factsOfFiles(files, parts),
     },
   }
 }
+
+/** The facts of the files that are served, in order; beyond the limit of a skill only that there are some. */
+function factsOfFiles(paths: readonly string[], { content, fileRows }: DeliveredParts): [path: string, facts: DeliveredFacts][] {
+  let left = FACTS_PER_SKILL
+  return paths.flatMap((path): [string, DeliveredFacts][] => {
+    const row = fileRows.get(path as RepoPath)
+    // Clients install files that are not text, too.
+    const isServed = row?.record !== undefined && (row.refusal === undefined || row.refusal === 'file.not_text')
+    const found = isServed ? content.deliveredIn(path as RepoPath) : {}
+    if (Object.keys(found).length === 0) return []
+    const count = countFacts(found)
+    if (count > left) return [[path, boundFacts(found, NO_FACTS)]]
+    left -= count
+    return [[path, found]]
+  })
+}
+
+const NO_FACTS = { hidden: 0, hosts: 0, commands: 0 }
 
 /** In byte order of their paths. */
 function filesOf(paths: ReadonlySet<string>, { plan, fileRows }: DeliveredParts): DeliveredFile[] {
@@ -137,9 +173,7 @@ export function digestOfBlob(oid: string): string {
 }
 
 function declaredIncludes({ skill }: PlannedSkill, chain: readonly Manifest[]): DeclaredInclude[] {
-  return [...chain, skill]
-    .filter(({ include }) => include === null || include.length > 0)
-    .map(({ path, include }) => [path, digestOf(include)])
+  return [...chain, skill].map(({ path, include }) => [path, include?.length === 0 ? null : digestOf(include)])
 }
 
 function deliveredDocument(file: TreeFile, served: boolean, parts: DeliveredParts): DeliveredDocument {
@@ -179,10 +213,4 @@ function servedFile(path: RepoPath, tokens: number, { fileRows }: DeliveredParts
   const row = fileRows.get(path)
   if (row?.record === undefined || row.sha256 === undefined || row.refusal !== undefined) return null
   return { sha256: row.sha256, bytes: row.sizeBytes, tokens }
-}
-
-const DIGEST_CHARACTERS = 32
-
-function digestOf(value: unknown): Digest {
-  return hash('sha256', canonicalJson(value)).slice(0, DIGEST_CHARACTERS)
 }

@@ -18,8 +18,9 @@ export interface TextFacts {
   summary: string
   /** Markdown only. */
   links: readonly TextLink[]
-  /** Of the whole file: an estimate of its tokens, and what a reviewer looks for. Markdown only. */
+  /** Of the whole file, an estimate. Markdown only. */
   tokens: number
+  /** What a reviewer looks for in the whole file. */
   delivered: DeliveredFacts
 }
 
@@ -56,7 +57,7 @@ export function parseText(path: RepoPath, text: string): ParsedText {
       keywords: keywordsOf(fields),
       links,
       tokens: estimateTokens(text),
-      facts: factsOfText(text),
+      facts: factsOfText(text, 'markup'),
     },
     headings,
     body: block.body,
@@ -64,9 +65,12 @@ export function parseText(path: RepoPath, text: string): ParsedText {
   }
 }
 
-/** @param mayCopy whether the license permits a copy: without it no paragraph is quoted */
-export function describeText(reading: TextReading | null, mayCopy: boolean): DescribedText {
-  if (reading === null) return { title: null, summary: '', links: [], name: null, keywords: '', tokens: 0, delivered: {} }
+/**
+ * @param mayCopy whether the license permits a copy: without it no paragraph is quoted
+ * @param delivered the facts of a text that is not Markdown
+ */
+export function describeText(reading: TextReading | null, mayCopy: boolean, delivered: DeliveredFacts): DescribedText {
+  if (reading === null) return { title: null, summary: '', links: [], name: null, keywords: '', tokens: 0, delivered }
   const { title, declaredSummary, firstParagraph, links, name, keywords, tokens, facts } = reading
   return { title, summary: declaredSummary || (mayCopy ? firstParagraph : ''), links, name, keywords, tokens, delivered: facts }
 }

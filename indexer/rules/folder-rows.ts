@@ -25,7 +25,8 @@ interface BuiltFolders {
 /** Builds the row of every folder, and the entries that browsing shows. */
 export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillListing>): BuiltFolders {
   const { policy } = plan
-  const counts = countContent(plan, listings)
+  const counts = countContent(plan.files, listings)
+  const described = countContent(plan.files.filter(isDescribedOnly), listings)
   const pages = countPages(pagesOf(plan, content))
   const overviews = chooseOverviews(plan, content)
   const listed = listedFolders(plan, listings, overviews)
@@ -41,6 +42,7 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
     const isClosed = policy.withheld.get(path) === 'closed'
     const facts: FolderFacts = {
       counts: counts.get(path) ?? { skills: 0, documents: 0 },
+      described: described.get(path),
       ...(pages.has(path) ? { pages: pages.get(path) } : {}),
       overview: overviews.get(path),
     }
@@ -57,6 +59,7 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
 
 interface FolderFacts {
   counts: FolderRow['counts']
+  described: FolderRow['described']
   pages?: PagesBelow | undefined
   overview: FolderOverview | undefined
 }
@@ -65,11 +68,12 @@ function folderRow(
   chain: readonly Manifest[],
   image: ManifestImage | null,
   license: License,
-  { counts, pages, overview }: FolderFacts,
+  { counts, described, pages, overview }: FolderFacts,
 ): FolderRow {
   const nearest = chain.at(-1)
   return {
     counts,
+    ...(described ? { described } : {}),
     ...(pages ? { pages } : {}),
     license,
     ...(nearest ? { manifest: nearest.path } : {}),
@@ -164,12 +168,17 @@ function countPages(pages: readonly SkillPage[]): Map<RepoPath, PagesBelow> {
   return counts
 }
 
+/** A skill or document whose license permits no copy. */
+function isDescribedOnly({ kind, owner, served }: PlannedFile): boolean {
+  return kind === 'skill' ? owner?.full !== true : !served
+}
+
 function countContent(
-  plan: Plan,
+  files: readonly PlannedFile[],
   listings: ReadonlyMap<RepoPath, SkillListing>,
 ): Map<RepoPath, { skills: number; documents: number }> {
   const counts = new Map<RepoPath, { skills: number; documents: number }>()
-  for (const { file, kind } of plan.files) {
+  for (const { file, kind } of files) {
     const isSkill = kind === 'skill' && listings.has(file.path)
     if (!isSkill && kind !== 'document') continue
     for (const folder of ancestorsOf(file.path)) {

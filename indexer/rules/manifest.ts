@@ -49,6 +49,8 @@ export interface Rules {
   text: string
   /** Offset of `text` in the file. */
   offsetBytes: number
+  /** Lines of the file above it. */
+  linesBefore: number
 }
 
 export type ReadManifest =
@@ -241,7 +243,9 @@ function rulesOf(text: string, body: string): Rules | null {
   // Blank lines before the rules are recognised by the same white space as `trim` removes after them.
   const leading = /^(?:[^\S\n]*\n)*/.exec(body)?.[0].length ?? 0
   const rules = trimBlankEnd(body.slice(leading))
-  return rules.trim() === '' ? null : { text: rules, offsetBytes: utf8Length(text.slice(0, text.length - body.length + leading)) }
+  if (rules.trim() === '') return null
+  const above = text.slice(0, text.length - body.length + leading)
+  return { text: rules, offsetBytes: utf8Length(above), linesBefore: countLineBreaks(above, 0, above.length) }
 }
 
 function trimBlankEnd(text: string): string {

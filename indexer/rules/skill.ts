@@ -6,17 +6,20 @@ import {
   BODY_LONG_LINES,
   COMPATIBILITY_CHARACTERS,
   DESCRIPTION_CHARACTERS,
+  FRONT_MATTER_BYTES,
   FRONT_MATTER_VALUE_BYTES,
   SKILL_NAME_CHARACTERS,
   TITLE_CHARACTERS,
 } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
 import { countCharacters, cutAtBytes, truncateCharacters, utf8Length } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
+import { factsOfDescription } from './description-facts.ts'
 import { fieldOf, isMapping, isYes, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
-import { findHidden, hiddenWarnings } from './hidden-lines.ts'
+import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
 import { type PackageFrontMatter, packageFrontMatterOf } from './package-front-matter.ts'
 import { findWhyInvalid, type NewSkillReading, type SkillReading } from './skill-reading.ts'
@@ -40,8 +43,12 @@ export interface ParsedSkill {
   include: string[] | null
   /** `metadata.internal`: not listed, counted or found, but loadable. */
   internal: boolean
+  /** What a reviewer looks for in the description that the front matter declares. */
+  descriptionFacts: DeliveredFacts
   /** Everything after the front matter, unchanged. */
   body: string
+  /** Lines of the file above the body. */
+  linesBeforeBody: number
   /** One per line. */
   headings: string
   /** Links of the body; `null`: not kept, since those of very many skills take too much memory. `linksOfText` parses them again. */
@@ -98,7 +105,12 @@ export function describeSkill(
     translations,
     include: wordsOf(fieldOf(fields, 'include') ?? metadataOf(fields, 'include')),
     internal: isYes(metadataOf(fields, 'internal')),
+    descriptionFacts: factsOfDescription(
+      text.slice(0, reading.bodyAt || FRONT_MATTER_BYTES),
+      textOf(fields, 'description') ?? '',
+    ),
     body,
+    linesBeforeBody: countLineBreaks(text, 0, reading.bodyAt),
     headings: reading.headings,
     links: reading.links,
     keywords: keywordsOf(fields, mappingOf(fields, 'metadata')),

@@ -1,39 +1,105 @@
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
-import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
-import { compareBytes, withoutTrailing } from '#core/text.ts'
+import { COMMAND_CHARACTERS, FACTS_PER_TEXT } from '#core/limits.ts'
+import { type DeliveredFacts, FACT_KINDS, type FactKind } from '#core/snapshot/delivered.ts'
+import { compareBytes, detached, sliceCharacters, withoutTrailing } from '#core/text.ts'
+import { type CodePlace, commandsIn } from './commands.ts'
+import { digestOf } from './digest.ts'
+import { countLineBreaks } from './hidden-lines.ts'
 
-/** What a reviewer looks for in a text that agents receive: hidden characters, and the hosts of http(s) links. */
-export function factsOfText(text: string): DeliveredFacts {
-  const hidden = hiddenIn(text)
-  const hosts = hostsIn(text)
-  return { ...(hidden.length > 0 && { hidden }), ...(hosts.length > 0 && { hosts }) }
+/**
+ * What a reviewer looks for in a text that agents receive: hidden characters, the hosts of http(s) links, and commands, each with the line where it
+ * occurs first.
+ *
+ * @param place where the commands of the text stand
+ * @param linesBefore lines of the file above the text
+ */
+export function factsOfText(text: string, place: CodePlace, linesBefore = 0): DeliveredFacts {
+  const found = {
+    hidden: hiddenIn(text, linesBefore),
+    hosts: hostsIn(text, linesBefore),
+    commands: toldCommands(text, place, linesBefore),
+  }
+  return boundFacts(found, FACTS_PER_TEXT)
 }
+
+/** The facts without those beyond a limit, and without kinds that have none. @param limits of each kind */
+export function boundFacts(
+  { hidden = [], hosts = [], commands = [], cut = [] }: DeliveredFacts,
+  limits: Readonly<Record<FactKind, number>>,
+): DeliveredFacts {
+  const found = { hidden, hosts, commands }
+  const isCut = (kind: FactKind) => found[kind].length > limits[kind] || cut.includes(kind)
+  const cutNow = FACT_KINDS.filter(isCut)
+  return {
+    ...(hidden.length > 0 && limits.hidden > 0 && { hidden: hidden.slice(0, limits.hidden) }),
+    ...(hosts.length > 0 && limits.hosts > 0 && { hosts: hosts.slice(0, limits.hosts) }),
+    ...(commands.length > 0 && limits.commands > 0 && { commands: commands.slice(0, limits.commands) }),
+    ...(cutNow.length > 0 && { cut: cutNow }),
+  }
+}
+
+/** How many facts there are. */
+export function countFacts({ hidden = [], hosts = [], commands = [] }: DeliveredFacts): number {
+  return hidden.length + hosts.length + commands.length
+}
+
+type Found<Kind extends FactKind> = NonNullable<DeliveredFacts[Kind]>
 
 /** Every hidden character by its code point, and how often it occurs. */
-function hiddenIn(text: string): [codePoint: string, count: number][] {
-  if (!MAY_HIDE.test(text)) return []
-  const counts = new Map<string, number>()
-  for (const { character } of hiddenCharacters(text)) counts.set(character, (counts.get(character) ?? 0) + 1)
-  return [...counts]
+function hiddenIn(text: string, linesBefore: number): Found<'hidden'> {
+  const found = new Map<string, { count: number; line: number }>()
+  const lineAt = lineCounter(text, linesBefore)
+  for (const { character, index } of hiddenCharacters(text)) {
+    const known = found.get(character)
+    if (known === undefined) found.set(character, { count: 1, line: lineAt(index) })
+    else known.count++
+  }
+  return [...found]
     .sort(([left], [right]) => compareBytes(left, right))
-    .map(([character, count]) => [codePointName(character), count])
+    .map(([character, { count, line }]) => [codePointName(character), count, line])
 }
-
-/** Anything but the visible characters of ASCII, spaces and layout. */
-const MAY_HIDE = /[^\t\n\x20-\x7e]/
 
 /**
  * The hosts of all http(s) URLs of a text, wherever they stand: agents follow one in a code block, too. In lower case, without port, as a URL parser
- * spells them; each once, in byte order.
+ * spells them; each once, in the order of the text.
  */
-export function hostsIn(text: string): string[] {
-  const hosts = new Set<string>()
+export function hostsIn(text: string, linesBefore = 0): Found<'hosts'> {
+  const hosts = new Map<string, number>()
+  const lineAt = lineCounter(text, linesBefore)
   for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
     if (!SCHEME.test(text.slice(Math.max(0, at - 5), at))) continue
     const host = hostOf(AUTHORITY.exec(text.slice(at + 3, at + 3 + AUTHORITY_CHARACTERS))?.[0] ?? '')
-    if (host !== null) hosts.add(host)
+    if (host !== null && !hosts.has(host)) hosts.set(detached(host), lineAt(at))
+    if (hosts.size > FACTS_PER_TEXT.hosts) break
   }
-  return [...hosts].sort(compareBytes)
+  return [...hosts]
+}
+
+/** Each command once. */
+function toldCommands(text: string, place: CodePlace, linesBefore: number): Found<'commands'> {
+  const found = new Map<string, Found<'commands'>[number]>()
+  for (const { command, at, line } of commandsIn(text, place)) {
+    if (!found.has(command)) found.set(command, toldCommand(command, at, line + linesBefore))
+    if (found.size > FACTS_PER_TEXT.commands) break
+  }
+  return [...found.values()]
+}
+
+/** A long one begins where it is to be looked at. Its digest tells it from others that begin alike. */
+function toldCommand(command: string, at: number, line: number): Found<'commands'>[number] {
+  const short = sliceCharacters(command, 0, COMMAND_CHARACTERS)
+  if (short === command) return [detached(command), line]
+  return [detached(sliceCharacters(command.slice(at), 0, COMMAND_CHARACTERS)), line, digestOf(command)]
+}
+
+/** The lines of places in a text, which are asked for in their order. */
+function lineCounter(text: string, linesBefore: number): (index: number) => number {
+  let [from, line] = [0, linesBefore + 1]
+  return index => {
+    line += countLineBreaks(text, from, index)
+    from = index
+    return line
+  }
 }
 
 const SCHEME = /(?:^|[^a-z0-9+.-])http$|https$/i

@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter, textOfBytes } from '#core/search/bytes.ts'
 import { FormatError } from '#core/snapshot/damage.ts'
-import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
+import { type DeliveredFacts, FACT_KINDS, type FactKind } from '#core/snapshot/delivered.ts'
 
 /**
  * What indexing takes from a Markdown text besides the text itself. It depends on the bytes of the text and on the reading rules alone, so the
@@ -139,9 +139,28 @@ function decodeReading(bytes: Uint8Array): TextReading {
 }
 
 function readFacts(reader: ByteReader, text: () => string): DeliveredFacts {
-  const hidden = Array.from({ length: reader.varint() }, (): [string, number] => [text(), reader.varint()])
-  const hosts = Array.from({ length: reader.varint() }, text)
-  return { ...(hidden.length > 0 && { hidden }), ...(hosts.length > 0 && { hosts }) }
+  const list = <Item>(read: () => Item): Item[] => Array.from({ length: reader.varint() }, read)
+  const hidden = list((): Found<'hidden'> => [text(), reader.varint(), reader.varint()])
+  const hosts = list((): Found<'hosts'> => [text(), reader.varint()])
+  const commands = list((): Found<'commands'> => {
+    const [command, line, digest] = [text(), reader.varint(), text()]
+    return digest === '' ? [command, line] : [command, line, digest]
+  })
+  const cut = list(() => factKind(reader.byte()))
+  return {
+    ...(hidden.length > 0 && { hidden }),
+    ...(hosts.length > 0 && { hosts }),
+    ...(commands.length > 0 && { commands }),
+    ...(cut.length > 0 && { cut }),
+  }
+}
+
+type Found<Kind extends FactKind> = NonNullable<DeliveredFacts[Kind]>[number]
+
+function factKind(index: number): FactKind {
+  const kind = FACT_KINDS[index]
+  if (kind === undefined) throw new FormatError(`no kind of facts has the number ${index}`)
+  return kind
 }
 
 function linkKind(index: number): TextLink['kind'] {
@@ -151,8 +170,10 @@ function linkKind(index: number): TextLink['kind'] {
 }
 
 function textsOf({ title, name, declaredSummary, firstParagraph, keywords, links, facts }: TextReading): string[] {
-  const { hosts = [] } = facts
-  return [title ?? '', name ?? '', declaredSummary, firstParagraph, keywords, ...links.map(({ target }) => target), ...hosts]
+  const { hosts = [], commands = [] } = facts
+  const targets = links.map(({ target }) => target)
+  const told = [...hosts, ...commands].map(([fact]) => fact)
+  return [title ?? '', name ?? '', declaredSummary, firstParagraph, keywords, ...targets, ...told]
 }
 
 function writeReading(writer: ByteWriter, reading: TextReading): void {
@@ -172,12 +193,31 @@ function writeReading(writer: ByteWriter, reading: TextReading): void {
     text(target)
   }
   writer.varint(reading.tokens)
-  const { hidden = [], hosts = [] } = reading.facts
-  writer.varint(hidden.length)
-  for (const [codePoint, count] of hidden) {
+  writeFacts(writer, reading.facts, text)
+}
+
+function writeFacts(
+  writer: ByteWriter,
+  { hidden = [], hosts = [], commands = [], cut = [] }: DeliveredFacts,
+  text: (value: string) => void,
+): void {
+  const list = <Item>(items: readonly Item[], write: (item: Item) => void) => {
+    writer.varint(items.length)
+    for (const item of items) write(item)
+  }
+  list(hidden, ([codePoint, count, line]) => {
     text(codePoint)
     writer.varint(count)
-  }
-  writer.varint(hosts.length)
-  for (const host of hosts) text(host)
+    writer.varint(line)
+  })
+  list(hosts, ([host, line]) => {
+    text(host)
+    writer.varint(line)
+  })
+  list(commands, ([command, line, digest = '']) => {
+    text(command)
+    writer.varint(line)
+    text(digest)
+  })
+  list(cut, kind => writer.byte(FACT_KINDS.indexOf(kind)))
 }

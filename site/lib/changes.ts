@@ -1,4 +1,4 @@
-import type { ChangeFacts, ChangeItem, SkillChangesPage } from '#core/contract/changes.ts'
+import type { ChangeFacts, ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { Words } from '../words/en/en.ts'
 import { fill, type Ui } from '../words/ui.ts'
 
@@ -7,15 +7,38 @@ export const SIGNS = { added: '+', removed: '−', changed: '~', moved: '→' } 
 
 /** The facts that a reviewer looks for, a sentence each. */
 export function factsOf(facts: ChangeFacts, say: Words['changes']['facts']): string[] {
-  const { hiddenCharacters = [], hosts = [], executables = [], allowedTools, serving } = facts
+  const { hiddenCharacters = [], hosts = [], description, commands = [], executables = [] } = facts
+  const { allowedTools, serving, truncated } = facts
   const spell = (value: unknown) => (value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value))
+  const values = ({ before, after }: { before: unknown; after: unknown }) => ({ before: spell(before), after: spell(after) })
   return [
-    ...hiddenCharacters.map(({ path, codePoint, count }) => fill(say.hidden, { path, codePoint, count: String(count) })),
-    ...hosts.map(({ host, path }) => fill(say.host, { host, path })),
+    ...hiddenCharacters.map(({ path, line, codePoint, count }) =>
+      fill(say.hidden, { path, line: String(line), codePoint, count: String(count) }),
+    ),
+    ...(description ? [fill(say.description, values(description))] : []),
+    ...commands.map(({ command, path, line }) => fill(say.command, { command, path, line: String(line) })),
+    ...hosts.map(({ host, path, line }) => fill(say.host, { host, path, line: String(line) })),
     ...executables.map(path => fill(say.executable, { path })),
-    ...(allowedTools ? [fill(say.allowedTools, { before: spell(allowedTools.before), after: spell(allowedTools.after) })] : []),
+    ...(allowedTools ? [fill(say.allowedTools, values(allowedTools))] : []),
     ...(serving === undefined ? [] : [say[serving]]),
+    ...(truncated ? [fill(say.more, { kinds: truncated.join(', ') })] : []),
   ]
+}
+
+/** The same, without a description that is told elsewhere. */
+export function withoutDescription({ description: _, ...facts }: ChangeFacts): ChangeFacts {
+  return facts
+}
+
+/** `2 skills, 1 document`: those whose texts a license withholds; `null` if there are none. */
+export function withheldItems({ skills, documents }: ChangesPage['notCompared'], { count }: Pick<Ui, 'count'>): string | null {
+  const items = [...(skills > 0 ? [count(skills, 'skill')] : []), ...(documents > 0 ? [count(documents, 'document')] : [])]
+  return items.length === 0 ? null : items.join(', ')
+}
+
+/** Whether a license withholds the texts of a side, so that they are not compared. */
+export function isDescribedOnly({ before, after }: Pick<SkillChangesPage['skill'], 'before' | 'after'>): boolean {
+  return [before, after].some(side => side?.full === false)
 }
 
 /** Tokens of items before and after, as words; `null` if no side delivers a text. */

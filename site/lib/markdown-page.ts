@@ -3,9 +3,9 @@ import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { RefList } from '#core/contract/refs.ts'
-import { ENGLISH } from '../words/ui.ts'
+import { ENGLISH, fill } from '../words/ui.ts'
 import type { AddressPage, PageContent } from './address-page.ts'
-import { factsOf, SIGNS } from './changes.ts'
+import { factsOf, isDescribedOnly, SIGNS, withheldItems } from './changes.ts'
 import { type Delivery, partsOf } from './delivery.ts'
 import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
@@ -97,24 +97,36 @@ function versionLines(
   ]
 }
 
-function changesLines({ address, request }: MountPage, { from, items, nextCursor }: ChangesPage, link: Link): string[] {
+function changesLines(
+  { address, request }: MountPage,
+  { from, items, notCompared, nextCursor }: ChangesPage,
+  link: Link,
+): string[] {
+  const say = ENGLISH.words.changes
+  const untold = withheldItems(notCompared, ENGLISH)
+  const same = untold === null ? say.same : say.sameCompared
   const hrefOf = (parameters: object) => pageHref(address, 'changes', { from: request.from, ...parameters })
   const rows = items.map(item => {
     const what = [item.kind, item.change, ...item.parts].join(', ')
-    const facts = item.kind === 'manifest' ? [] : factsOf(item.facts, ENGLISH.words.changes.facts)
+    const facts = item.kind === 'manifest' ? [] : factsOf(item.facts, say.facts)
     const name = item.kind === 'skill' ? link(item.path, hrefOf({ path: item.path })) : inline(item.path)
     return [`- ${SIGNS[item.change]} ${name}: ${what}`, ...facts.map(fact => `  - ${inline(fact)}`)].join('\n')
   })
   const next = nextCursor === null ? [] : ['', link('Next page', hrefOf({ path: request.path, cursor: nextCursor }))]
-  return [`From commit ${from.commit}.`, '', ...(rows.length === 0 ? ['Agents read the same at both commits.'] : rows), ...next]
+  const told = untold === null ? [] : ['', fill(say.notCompared, { items: untold })]
+  return [`From commit ${from.commit}.`, '', ...(rows.length === 0 ? [same] : rows), ...told, ...next]
 }
 
 function skillChangesLines({ from, skill, entries }: SkillChangesPage): string[] {
   const facts = factsOf(skill.facts, ENGLISH.words.changes.facts)
+  const say = ENGLISH.words.changes
+  const isDescribed = isDescribedOnly(skill)
+  const change = isDescribed && skill.change === 'unchanged' ? say.untold : skill.change
   return [
     `## ${inline(skill.path)}`,
     '',
-    `${skill.change}${skill.parts.length > 0 ? `: ${skill.parts.join(', ')}` : ''}. From commit ${from.commit}.`,
+    ...(isDescribed ? [say.textNotCompared, ''] : []),
+    `${change}${skill.parts.length > 0 ? `: ${skill.parts.join(', ')}` : ''}. From commit ${from.commit}.`,
     ...facts.map(fact => `- ${inline(fact)}`),
     ...entries.flatMap(({ kind, path, change, content }) => [
       '',

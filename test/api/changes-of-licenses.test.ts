@@ -24,3 +24,26 @@ test('documents that a license closes and opens are told as such', async () => {
   ])
   await licensed.close()
 })
+
+test('texts that a license withholds are counted as not compared', async () => {
+  const files = (text: string) => ({
+    'package.json': '{"license":"MIT"}\n',
+    'open.md': '# Open\n',
+    'closed/LICENSE': 'All rights reserved.\n',
+    'closed/page.md': `# Page\n\n${text}\n`,
+    'closed/one/SKILL.md': `---\nname: one\ndescription: Does one thing.\n---\n${text}\n`,
+    'closed/two/SKILL.md': '---\nname: two\ndescription: Does two things.\n---\nText.\n',
+  })
+  const licensed = await testApp({ 'acme/tools': files('Before.') })
+  const repository = licensed.repository('acme/tools')
+  await repository.tag('v1', licensed.commitOf('acme/tools'))
+  await repository.commit(files('After.'))
+  for (const address of ['/local/acme/tools', '/local/acme/tools@v1']) await licensed.open(address)
+  const at = async (path: string) => {
+    const { items, notCompared } = (await licensed.ask('changes', '/local/acme/tools', { from: 'v1', path })) as Ready
+    return [items.length, notCompared]
+  }
+  expect(await at('')).toEqual([0, { skills: 2, documents: 1 }])
+  expect(await at('closed/one')).toEqual([0, { skills: 1, documents: 0 }])
+  await licensed.close()
+})

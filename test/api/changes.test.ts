@@ -100,8 +100,8 @@ describe('items', () => {
         { part: 'metadata', path: 'one/SKILL.md', change: 'changed' },
       ],
       facts: {
-        hiddenCharacters: [{ path: 'one/SKILL.md', codePoint: 'U+202E', count: 2 }],
-        hosts: [{ host: 'new.example', path: 'one/SKILL.md' }],
+        hiddenCharacters: [{ path: 'one/SKILL.md', line: 7, codePoint: 'U+202E', count: 2 }],
+        hosts: [{ host: 'new.example', path: 'one/SKILL.md', line: 7 }],
         executables: ['one/run.sh'],
         allowedTools: { before: 'Read', after: 'Read Bash' },
       },
@@ -132,7 +132,12 @@ describe('items', () => {
   })
 
   test('that were added or removed have no parts and no causes, and facts only of what is there', async () => {
-    expect(await itemAt('fresh/SKILL.md')).toMatchObject({ parts: [], causes: [], before: null, facts: {} })
+    expect(await itemAt('fresh/SKILL.md')).toMatchObject({
+      parts: [],
+      causes: [],
+      before: null,
+      facts: { description: { before: null, after: 'About fresh.' } },
+    })
     expect(await itemAt('gone/SKILL.md')).toMatchObject({ parts: [], causes: [], after: null, facts: {} })
   })
 
@@ -243,6 +248,8 @@ describe('requests', () => {
     ['', 400, 'request.invalid'],
     ['from=', 400, 'request.invalid'],
     ['from=a..b', 400, 'request.invalid'],
+    [`from=${'a'.repeat(2_049)}`, 400, 'request.invalid'],
+    [`from=${'a'.repeat(2_048)}`, 404, 'mount.ref_not_found'],
     ['from=v1&skill=one/SKILL.md&path=one', 400, 'request.invalid'],
     ['from=v1&skill=one/SKILL.md&limit=5', 400, 'request.invalid'],
     ['from=v1&limit=0', 400, 'request.invalid'],

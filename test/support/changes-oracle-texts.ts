@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import MarkdownIt, { type Token } from 'markdown-it'
 import { splitParts } from './oracle-front-matter.ts'
 
-/* What the oracle of comparisons takes from a text: title, summary, hidden characters, hosts. Without a line of the indexer or of core. */
+/* What the oracle of comparisons takes from a text: title, summary, hidden characters, hosts, commands. Without a line of the indexer or of core. */
 
 const parser = new MarkdownIt('commonmark', { html: true })
 
@@ -89,11 +89,42 @@ function countHidden(text: string): Map<string, number> {
 /** A value of front matter as listings show it. */
 export function onOneLine(value: unknown): string {
   const text = typeof value === 'string' ? value : ''
-  return text
-    .replace(HIDDEN, character => (/[\p{Cc}\p{Z}]/u.test(character) ? ' ' : ''))
-    .replace(/\s+/gu, ' ')
-    .trim()
+  return withoutHidden(text).replace(/\s+/gu, ' ').trim()
 }
+
+export function withoutHidden(text: string): string {
+  return text.replace(HIDDEN, character => (/[\p{Cc}\p{Z}]/u.test(character) ? ' ' : ''))
+}
+
+/** Commands of scripts, of blocks of shells and of spans on one line, with their lines. */
+export function commandsIn(path: string, text: string): { command: string; line: number }[] {
+  const isScript = !/\.md$/.test(path) && (/\.(?:sh|py|js)$/.test(path) || text.startsWith('#!'))
+  let language: string | null = isScript ? 'sh' : null
+  const found: { command: string; line: number }[] = []
+  const add = (code: string, index: number) => {
+    const command = code.trim().replace(/^\$ /, '')
+    if (COMMANDS.some(one => one.test(command))) found.push({ command, line: index + 1 })
+  }
+  const lines = text.split('\n')
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? ''
+    const fence = isScript ? null : /^\s*(?:```|~~~)(.*)$/.exec(line)
+    if (fence) language = language === null ? (fence[1] ?? '').trim() : null
+    else if (language === null) for (const [, span = ''] of line.matchAll(/(?<!`)`([^`]+)`(?!`)/g)) add(span, index)
+    else if (/^(?:sh|bash|shell|zsh|console|powershell)$/.test(language) || (language === '' && line.startsWith('$ '))) {
+      const first = index
+      while (lines[index]?.endsWith('\\') && index < lines.length - 1) index++
+      add(lines.slice(first, index + 1).join('\n'), first)
+    }
+  }
+  return found
+}
+
+const COMMANDS = [
+  /\b(?:curl|wget)\b.*\|\s*(?:sudo\s+)?(?:ba|z)?sh\b/,
+  /^(?:npx|uvx|bunx|sudo|eval|ssh|scp)\s+\S/,
+  /^(?:pipx run|(?:pnpm|yarn) dlx|pip3? install|npm install (?:-g|--global)|chmod \+x|base64 -d|rm -rf)\b/,
+]
 
 /** The hosts that http(s) URLs of a text name. */
 export const hostsIn = memo(findHosts)

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { posix } from 'node:path'
+import { factsOfDocument, factsOfSkill, textsOf } from './changes-oracle-facts.ts'
 import {
   type Document,
   inBytes,
+  inside,
   type ManifestOfSide,
   type OracleSide,
   readSide,
@@ -10,7 +11,7 @@ import {
   sha256,
   type Text,
 } from './changes-oracle-sides.ts'
-import { hiddenIn, hostsIn } from './changes-oracle-texts.ts'
+import { hostsIn } from './changes-oracle-texts.ts'
 
 /*
  * A second, straightforward reading of what `changes` has to answer: from the trees of two commits, without a line of the indexer, the API or of
@@ -23,11 +24,12 @@ type Item = Record<string, any>
 /** The items of the comparison below a folder, in order. */
 export function expectedItems(before: OracleSide, after: OracleSide, folder: string): Item[] {
   const [old, new_] = [readSide(before, folder), readSide(after, folder)]
-  const skills = pairUp(old.skills, new_.skills, one => (one.full ? one.body : null))
+  const known = hostsOf(readSide(before, ''))
+  const skills = pairUp(old.skills, new_.skills, one => (one.full ? one.body.text : null))
   const documents = pairUp(old.documents, new_.documents, one => one.text)
   const items = [
-    ...skills.flatMap(pair => skillItem(pair)),
-    ...documents.flatMap(pair => documentItem(pair)),
+    ...skills.flatMap(pair => skillItem(pair, known)),
+    ...documents.flatMap(pair => documentItem(pair, known)),
     ...pairUp(old.manifests, new_.manifests, () => null).flatMap(pair => manifestItem(pair)),
   ]
   for (const item of items) {
@@ -37,6 +39,12 @@ export function expectedItems(before: OracleSide, after: OracleSide, folder: str
     ).length
   }
   return items.sort((left, right) => inBytes(left.path, right.path) || inBytes(left.kind, right.kind))
+}
+
+/** Every host that a delivered text links to. */
+function hostsOf({ skills, documents }: ReturnType<typeof readSide>): ReadonlySet<string> {
+  const texts = [...skills.flatMap(textsOf).map(({ text }) => text), ...documents.flatMap(({ text }) => text ?? [])]
+  return new Set(texts.flatMap(hostsIn))
 }
 
 type Pair<Row> = [before: Row | null, after: Row | null]
@@ -91,7 +99,7 @@ function changeOf([before, after]: Pair<{ path: string }>, parts: readonly strin
   return parts.length > 0 ? 'changed' : null
 }
 
-function skillItem([before, after]: Pair<Skill>): Item[] {
+function skillItem([before, after]: Pair<Skill>, known: ReadonlySet<string>): Item[] {
   const row = (after ?? before) as Skill
   const parts = before && after ? partsOf(before, after) : []
   const change = changeOf([before, after], parts)
@@ -114,16 +122,12 @@ function skillItem([before, after]: Pair<Skill>): Item[] {
       }),
       before: side(before),
       after: side(after),
-      facts: after === null ? {} : factsOf(before, after),
+      facts: after === null ? {} : factsOfSkill(before, after, known),
     },
   ]
 }
 
 const PARTS = ['rules', 'body', 'includes', 'files', 'metadata', 'license', 'serving']
-
-/** A path in the directory of a skill, by its path in it. */
-const inside = (skill: Skill, path: string) =>
-  skill.directory === '' || path.startsWith(`${skill.directory}/`) ? `(skill)/${posix.relative(skill.directory, path)}` : path
 
 function partsOf(before: Skill, after: Skill): string[] {
   const texts = (skill: Skill, list: readonly Text[]) => list.map(({ path, text }) => [inside(skill, path), text])
@@ -137,7 +141,7 @@ function partsOf(before: Skill, after: Skill): string[] {
   return PARTS.filter(part => {
     if (part === 'rules') return differs(skill => texts(skill, skill.rules))
     if (part === 'includes') return differs(skill => texts(skill, skill.includes))
-    if (part === 'body') return differs(skill => [skill.full, skill.body])
+    if (part === 'body') return differs(skill => [skill.full, skill.body.text])
     if (part === 'files') return differs(files)
     if (part === 'metadata') return differs(skill => skill.fields)
     if (part === 'license') return differs(license)
@@ -174,7 +178,13 @@ function causesOf(before: Skill, after: Skill): ExpectedCause[] {
   if (before.full && after.full) add('body', after.path, 'changed')
   else if (before.full !== after.full) add('body', after.path, after.full ? 'added' : 'removed')
   compareLists('includes', before.includes, after.includes, ({ text }) => text)
-  if (before.full && after.full) compareLists('includes', before.declared, after.declared, ({ list }) => list)
+  if (before.full && after.full) {
+    const lists = (one: Skill, other: Skill) =>
+      one.declared.filter(
+        ({ path, list }) => list !== '' || other.declared.some(({ path: at }) => inside(other, at) === inside(one, path)),
+      )
+    compareLists('includes', lists(before, after), lists(after, before), ({ list }) => list)
+  }
   compareLists('files', before.files, after.files, ({ oid, isExecutable }) => `${oid} ${isExecutable}`)
   add('metadata', after.path, 'changed')
   for (const part of ['license', ...(before.full === after.full ? [] : ['serving'])]) {
@@ -188,48 +198,7 @@ function causesOf(before: Skill, after: Skill): ExpectedCause[] {
   return causes
 }
 
-function factsOf(before: Skill | null, after: Skill): Item {
-  const texts = (skill: Skill): Text[] =>
-    skill.full ? [...skill.rules, { path: skill.path, text: skill.body }, ...skill.includes] : []
-  const old = before === null ? [] : texts(before)
-  const executables = after.files
-    .filter(one => one.isExecutable)
-    .filter(
-      one => !before?.files.some(earlier => earlier.isExecutable && inside(before, earlier.path) === inside(after, one.path)),
-    )
-    .map(({ path }) => path)
-  return {
-    ...factsOfTexts(
-      old.map(one => ({ ...one, place: inside(before as Skill, one.path) })),
-      texts(after).map(one => ({ ...one, place: inside(after, one.path) })),
-    ),
-    ...(executables.length > 0 ? { executables } : {}),
-    ...(JSON.stringify(before?.tools ?? null) === JSON.stringify(after.tools)
-      ? {}
-      : { allowedTools: { before: before?.tools ?? null, after: after.tools } }),
-    ...(before === null || before.full === after.full ? {} : { serving: after.full ? 'opened' : 'closed' }),
-  }
-}
-
-function factsOfTexts(before: readonly (Text & { place: string })[], after: readonly (Text & { place: string })[]): Item {
-  const hidden = after.flatMap(({ path, place, text }) => {
-    const earlier = hiddenIn(before.find(one => one.place === place)?.text ?? '')
-    return [...hiddenIn(text)]
-      .map(([codePoint, count]) => ({ path, codePoint, count: count - (earlier.get(codePoint) ?? 0) }))
-      .filter(({ count }) => count > 0)
-  })
-  const known = before.flatMap(({ text }) => hostsIn(text))
-  const hosts = after.flatMap(({ path, text }) =>
-    hostsIn(text)
-      .filter(host => !known.includes(host))
-      .map(host => ({ host, path })),
-  )
-  hidden.sort((left, right) => inBytes(left.path, right.path) || inBytes(left.codePoint, right.codePoint))
-  hosts.sort((left, right) => inBytes(left.host, right.host) || inBytes(left.path, right.path))
-  return { ...(hidden.length > 0 ? { hiddenCharacters: hidden } : {}), ...(hosts.length > 0 ? { hosts } : {}) }
-}
-
-function documentItem([before, after]: Pair<Document>): Item[] {
+function documentItem([before, after]: Pair<Document>, known: ReadonlySet<string>): Item[] {
   const row = (after ?? before) as Document
   const of: string[] = ['body', 'metadata', 'license', 'serving']
   const spell: Record<string, (one: Document) => unknown> = {
@@ -251,7 +220,6 @@ function documentItem([before, after]: Pair<Document>): Item[] {
       license: one.license,
       full: one.full,
     }
-  const place = (one: Document | null) => (one?.text == null ? [] : [{ path: one.path, place: 'file', text: one.text }])
   return [
     {
       kind: 'document',
@@ -262,10 +230,7 @@ function documentItem([before, after]: Pair<Document>): Item[] {
       parts,
       before: side(before),
       after: side(after),
-      facts: {
-        ...(after === null ? {} : factsOfTexts(place(before), place(after))),
-        ...(before && after && before.full !== after.full ? { serving: after.full ? 'opened' : 'closed' } : {}),
-      },
+      facts: after === null ? {} : factsOfDocument(before, after, known),
     },
   ]
 }
@@ -289,11 +254,11 @@ function manifestItem([before, after]: Pair<ManifestOfSide>): Item[] {
 function digestOf({ full, complete, path, rules, body, includes }: Skill): string | null {
   if (!full || !complete) return null
   const hash = createHash('sha256')
-  for (const one of [...rules, { path, text: body }, ...includes])
+  for (const one of [...rules, { path, ...body }, ...includes])
     hash.update(`${one.path}\n${Buffer.byteLength(one.text)}\n${one.text}`)
   return hash.digest('hex')
 }
 
 function bytesOf({ full, rules, body, includes }: Skill): number | null {
-  return full ? [...rules, { text: body }, ...includes].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) : null
+  return full ? [...rules, body, ...includes].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) : null
 }

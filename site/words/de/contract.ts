@@ -105,8 +105,19 @@ export const CONTRACT: Readonly<Record<string, string>> = {
     'Ein Manifest, eine Einbindung, eine Datei des Skills, seine `SKILL.md` oder die Quelle seiner Lizenz.',
   'Characters that a reader does not see, as many as there are more than before.':
     'Zeichen, die ein Leser nicht sieht, so viele, wie es mehr sind als vorher.',
-  'Hosts of http(s) links that no text of the old side links to.':
-    'Hosts von http(s)-Links, auf die kein Text der alten Seite verweist.',
+  'Hosts of http(s) links that no text of the old commit links to.':
+    'Hosts von http(s)-Links, auf die kein Text des alten Commits verweist.',
+  'The line of the file where it occurs first.': 'Die Zeile der Datei, in der es zuerst vorkommt.',
+  'The description of a skill, which decides when agents use it.':
+    'Die Beschreibung eines Skills, nach der Agenten entscheiden, wann sie ihn verwenden.',
+  'Commands that download and run, install, change rights, remove, decode or reach another machine, and that no text of the item held before; as written, at most 200 characters.':
+    'Befehle, die etwas herunterladen und ausführen, installieren, Rechte ändern, löschen, dekodieren oder einen anderen Rechner erreichen und die vorher in keinem Text des Eintrags standen; wie sie geschrieben sind, mit höchstens 200 Zeichen.',
+  'Skills and documents of the new side whose texts are not compared, since their license permits only a description.':
+    'Skills und Dokumente der neuen Seite, deren Texte nicht verglichen werden, da ihre Lizenz nur eine Beschreibung erlaubt.',
+  'Lists that a limit cuts: there may be more facts of these kinds.':
+    'Listen, die eine Grenze kürzt: Von diesen Arten kann es mehr Tatsachen geben.',
+  'The file of a manifest; its values are `null` when `files` refuses it.':
+    'Die Datei eines Manifests; ihre Werte sind `null`, wenn `files` sie nicht ausliefert.',
   'Files that were not there before, or not executable.': 'Dateien, die es vorher nicht gab oder die nicht ausführbar waren.',
   'What a reviewer looks for, of the new side; a key stands only where there is something.':
     'Worauf bei einer Durchsicht zu achten ist, von der neuen Seite; ein Schlüssel steht nur da, wo es etwas gibt.',

@@ -1,4 +1,5 @@
 import type { VIEWS as EN_VIEWS } from '../en/views.ts'
+import { CHANGE_FACTS } from './change-facts.ts'
 
 /** The pages of an address. */
 export const VIEWS: typeof EN_VIEWS = {
@@ -239,6 +240,10 @@ export const VIEWS: typeof EN_VIEWS = {
     compare: 'Vergleichen',
     enter: '„Von“ ist die ältere Seite: ein Branch, ein Tag oder alle 40 Ziffern eines Commit-Hashes.',
     same: 'Agenten lesen an beiden Commits dasselbe.',
+    sameCompared: 'Kein Unterschied in dem, was verglichen wird.',
+    notCompared: 'Nicht verglichen: {items}, da die Lizenz nur eine Beschreibung erlaubt.',
+    textNotCompared: 'Die Texte sind nicht verglichen, da die Lizenz nur eine Beschreibung erlaubt.',
+    untold: 'nicht verglichen',
     skills: 'Skills',
     documents: 'Dokumente',
     manifests: 'Manifeste',
@@ -270,14 +275,7 @@ export const VIEWS: typeof EN_VIEWS = {
     sinceThen: 'was sich seither geändert hat',
     ownChange: 'was er geändert hat',
     commitsOf: 'Es kann mehr geben: Das sind die letzten Commits von {count} Dateien.',
-    facts: {
-      hidden: 'neue unsichtbare Zeichen: {codePoint} ×{count} in {path}',
-      host: 'neuer Host in Links: {host}, in {path}',
-      executable: 'neue ausführbare Datei: {path}',
-      allowedTools: 'allowed-tools: {before} → {after}',
-      opened: 'die Lizenz erlaubt jetzt eine Kopie',
-      closed: 'die Lizenz erlaubt keine Kopie mehr',
-    },
+    facts: CHANGE_FACTS,
   },
   diagnostics: {
     title: 'Befunde',

@@ -1,3 +1,5 @@
+import { CHANGE_FACTS } from './change-facts.ts'
+
 /** The pages of an address. */
 export const VIEWS = {
   mount: {
@@ -233,6 +235,10 @@ export const VIEWS = {
     compare: 'Compare',
     enter: 'From is the older side: a branch, a tag, or all 40 digits of a commit hash.',
     same: 'Agents read the same at both commits.',
+    sameCompared: 'No difference in what is compared.',
+    notCompared: 'Not compared: {items}, since the license permits only a description.',
+    textNotCompared: 'The texts are not compared, since the license permits only a description.',
+    untold: 'not compared',
     skills: 'Skills',
     documents: 'Documents',
     manifests: 'Manifests',
@@ -265,14 +271,7 @@ export const VIEWS = {
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
     commitsOf: 'There may be more: these are the latest commits of {count} files.',
-    facts: {
-      hidden: 'new hidden characters: {codePoint} ×{count} in {path}',
-      host: 'new host in links: {host}, in {path}',
-      executable: 'new executable file: {path}',
-      allowedTools: 'allowed-tools: {before} → {after}',
-      opened: 'its license permits a copy now',
-      closed: 'its license permits no copy any more',
-    },
+    facts: CHANGE_FACTS,
   },
   diagnostics: {
     title: 'Diagnostics',

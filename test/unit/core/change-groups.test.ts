@@ -75,7 +75,7 @@ test('skills that the same files change make one group, in the place of the firs
     changed('a', rules),
     changed('b', [...rules, ['body', 'skills/b/SKILL.md']]),
     changed('c', rules),
-    changed('d', rules, { hosts: [{ host: 'x.example', path: 'SKILLSET.md' }] }),
+    changed('d', rules, { hosts: [{ host: 'x.example', path: 'SKILLSET.md', line: 1 }] }),
     changed('e', rules),
     { ...changed('f', rules), change: 'moved', movedFrom: 'f/SKILL.md' } as ChangeItem,
     changed('g', rules),

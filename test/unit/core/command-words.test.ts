@@ -128,7 +128,7 @@ test('what changed is said in the language of the terminal, with the names of pa
     whatOf(item, [], speech),
     tokensOf([item], speech),
     ...sharedFacts([item], speech).map(({ text }) => text),
-    countsOf({ counts }, speech),
+    countsOf({ counts, notCompared: { skills: 0, documents: 0 } }, speech),
   ]
   expect(said(ENGLISH_SPEECH)).toEqual([
     'moved from a/SKILL.md; body; rules by SKILLSET.md (removed)',

@@ -4,7 +4,7 @@ import { describeText, parseText, titleOfName } from '#indexer/rules/document.ts
 
 const facts = (text: string, path = 'docs/some-page.md', mayCopy = true) => {
   const { reading, ...rest } = parseText(path as RepoPath, text)
-  return { ...rest, ...describeText(reading, mayCopy) }
+  return { ...rest, ...describeText(reading, mayCopy, {}) }
 }
 
 test.each([

@@ -19,7 +19,7 @@ function manifest(folder: string, rules: string | null = 'Rule.', more: Partial<
     exclude: [],
     declared: {},
     tokens: 0,
-    rules: rules === null ? null : { text: rules, offsetBytes: 0 },
+    rules: rules === null ? null : { text: rules, offsetBytes: 0, linesBefore: 0 },
     ...more,
   }
 }

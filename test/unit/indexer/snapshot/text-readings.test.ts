@@ -30,7 +30,18 @@ const MUCH: TextReading = {
     { kind: 'code', target: 'src/naïve.ts' },
   ],
   tokens: 1_234,
-  facts: { hidden: [['U+202E', 2]], hosts: ['a.example', 'b.example'] },
+  facts: {
+    hidden: [['U+202E', 2, 7]],
+    hosts: [
+      ['a.example', 1],
+      ['b.example', 300],
+    ],
+    commands: [
+      ['npx größe', 2],
+      ['sudo …', 3, 'ab'.repeat(16)],
+    ],
+    cut: ['hosts'],
+  },
 }
 const oid = (digit: string) => digit.repeat(40)
 const CRC32 = 0xfedcba98
