@@ -15,25 +15,25 @@ export interface ChangedFile extends Pick<Cause, 'path' | 'change'> {
 /** Files of which the difference stands on the page of the skill, and characters of each side that are read for it. */
 const SHOWN_FILES = 20
 const SHOWN_CHARACTERS = 40_000
-/** UTF-16 units of all these differences: about as much as of the texts before them. */
-const SHOWN_UNITS = 16 * 1024
+/** Bytes of UTF-8 of all these differences: as much as of the texts before them. */
+const SHOWN_BYTES = 16 * 1024
 
 /** The supporting files of a skill that differ: after its last text, as many differences as the bounds of a page permit. */
 export async function loadSkillFiles(client: ApiClient, address: Address, page: SkillChangesPage): Promise<ChangedFile[]> {
   if (page.nextCursor !== null) return []
   const sides = { from: { ...address, ref: page.from.commit }, to: { ...address, ref: page.to.commit } }
   const files: ChangedFile[] = []
-  let left = SHOWN_UNITS
+  let left = SHOWN_BYTES
   for (const cause of await filesThatDiffer(client, sides, page)) {
     const movedFrom = oldPathOf(page.skill, cause)
     const isRead = files.length < SHOWN_FILES && left > 0
     const old = cause.change === 'added' ? null : { address: sides.from, path: movedFrom ?? cause.path }
     const new_ = cause.change === 'removed' ? null : { address: sides.to, path: cause.path }
     const difference = isRead ? await loadFileDifference(client, old, new_, SHOWN_CHARACTERS) : null
-    const units = difference?.pieces?.reduce((sum, piece) => sum + piece.length, 0) ?? 0
-    const fits = difference?.pieces != null && units <= left
+    const bytes = Buffer.byteLength(difference?.pieces?.join('') ?? '')
+    const fits = difference?.pieces != null && bytes <= left
     files.push({ ...cause, movedFrom, difference: fits ? difference : null })
-    if (fits) left -= units
+    if (fits) left -= bytes
   }
   return files
 }
