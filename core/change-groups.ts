@@ -7,6 +7,14 @@ type ToldItem =
   | ChangeItem
   | (Pick<ChangedSkill, 'kind' | 'path' | 'parts' | 'causes'> & { change: string; facts: { serving?: string } })
 
+/** The order in which reports and pages tell items: skills, which agents act by, then documents. What a manifest changes is told at its skills. */
+export const TOLD_KINDS = ['skill', 'document', 'manifest'] as const satisfies ChangeItem['kind'][]
+
+/** The items by kind, as they are told; of one kind in their order. */
+export function byKind<Item extends Pick<ChangeItem, 'kind'>>(items: readonly Item[]): Item[] {
+  return TOLD_KINDS.flatMap(kind => items.filter(item => item.kind === kind))
+}
+
 /** Parts of an item that changed because of the same files. */
 export interface ChangedPart {
   parts: (SkillPart | DocumentPart | ManifestPart)[]

@@ -40,7 +40,7 @@ export const INDEXING_RETRY_SECONDS = 1
 export const CHANGES_PAGE_BYTES = 1024 * 1024
 /** Unified difference of the texts of a skill on a page. */
 export const DIFFERENCE_PAGE_BYTES = 16 * 1024
-/** Removed and added items of one name whose texts are compared to find out which moved: pairs, and bytes of their texts, in one comparison. */
+/** Removed and added items whose texts are compared to find out which moved: pairs, and bytes of their texts, in one comparison. */
 export const MOVE_PAIRS = 10_000
 export const MOVE_BYTES = 8 * 1024 * 1024
 /** Lines that are compared to find a short difference of one text. Beyond that, a longer one is answered. */

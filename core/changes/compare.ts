@@ -13,9 +13,10 @@ import type {
 import { COMPARED_SLICE_MS } from '../limits.ts'
 import type { DeliveredDocument, DeliveredItem, DeliveredManifest, DeliveredSkill, ItemKind } from '../snapshot/delivered.ts'
 import { compareBytes } from '../text.ts'
+import type { Movable } from './alike.ts'
 import { type FactSources, factsOfDocument, factsOfSkill, hostsOfSide, textKeysOf } from './facts.ts'
 import type { Both, Compared, DeliveredItems, DeliveredReads, Sided } from './items.ts'
-import { findMoves, type Movable, type Move } from './moves.ts'
+import { findMoves, type Move } from './moves.ts'
 import { causesOfSkill, partsOfDocument, partsOfManifest, partsOfSkill } from './parts.ts'
 
 /** One item that differs, without what differs in it. */

@@ -2,9 +2,10 @@ import { createTurns, type Turn } from '../concurrency/turns.ts'
 import type { ChangedText, SkillMetadata } from '../contract/changes.ts'
 import { COMPARED_SLICE_MS, DIFFERENCE_PAGE_BYTES } from '../limits.ts'
 import type { DeliveredSkill, DeliveredText } from '../snapshot/delivered.ts'
-import { countCharacters, cutAtBytes, utf8Length } from '../text.ts'
+import { countCharacters, utf8Length } from '../text.ts'
 import type { Compared, Sided } from './items.ts'
 import { localTo } from './parts.ts'
+import { cutPiece } from './pieces.ts'
 import type { SkillText, SkillTexts } from './skill-texts.ts'
 import { unifiedDifference } from './unified.ts'
 
@@ -117,14 +118,4 @@ export function cutDifference(
     at = { ...FIRST_PAGE, text: at.text + 1 }
   }
   return { entries, next: null }
-}
-
-/** The part of a text from a unit on that fits. */
-function cutPiece(whole: string, from: number, bytes: number): string {
-  // A UTF-16 unit takes at least one byte.
-  const candidate = whole.slice(from, from + bytes + 1)
-  const fitting = cutAtBytes(candidate, bytes)
-  if (from + fitting.length === whole.length) return fitting
-  const lines = fitting.slice(0, fitting.lastIndexOf('\n') + 1)
-  return lines === '' ? fitting : lines
 }

@@ -1,16 +1,11 @@
 import { z } from 'zod'
-import { groupAlike } from '#core/change-groups.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
-import type { ChangeItem } from '#core/contract/changes.ts'
-import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ROOT } from '#core/repo-path.ts'
 import { findBase, findForkPoint } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
 import { type Compared, compareRead, readSide } from '../check/difference.ts'
-import { countOf, countsOf, notComparedLine, pointsOf, SIGNS, tokensOf, whatOf } from '../check/difference-words.ts'
 import { requireClone } from './checkout.ts'
-import { code, escapeHtml } from './outcome.ts'
 
 /** The fields of a workflow's event that a comparison needs. */
 const Event = z.object({
@@ -64,53 +59,4 @@ async function baseOf(gitDir: string, from: string, { pull_request, before }: z.
 /** Outputs of the step, as `action.yml` names them. */
 export function differenceOutputs({ items }: Pick<Compared, 'items'>): Record<string, string> {
   return { changes: String(items.length) }
-}
-
-/** Rows of a table of the summary. */
-const ROWS = 100
-
-/** The summary of the run, in Markdown. */
-export function differenceSummary(compared: Compared, failures: readonly string[]): string {
-  const { from, to, items, errors, truncated } = compared
-  const notCompared = notComparedLine(compared)
-  const lines = [
-    '### What agents read differently',
-    '',
-    `From ${code(printable(from.ref))} (${code(from.commit.slice(0, 12))}) to ${code(to.commit?.slice(0, 12) ?? '')}: ${countsOf(compared)}.`,
-    ...(notCompared === null ? [] : ['', `${capitalized(notCompared)}.`]),
-    ...(truncated ? ['', 'A limit was reached: part of the repository is not compared.'] : []),
-    ...(failures.length === 0 ? [] : ['', `**Failed on: ${failures.join(', ')}.**`]),
-    ...table(['', 'Look at', 'In'], pointsOf(compared), ({ text, items }) => ['!', escapeHtml(text), pathsCell(items)]),
-    ...table(['', 'What', 'Change', 'Tokens'], groupAlike(items), group => {
-      const [item] = group as [ChangeItem, ...ChangeItem[]]
-      const paths = group.map(({ path }) => path)
-      const what =
-        group.length === 1 ? pathsCell(paths) : `<details><summary>${countOf(group)}</summary>${pathsCell(paths)}</details>`
-      return [SIGNS[item.change], what, `${kindOf(item)}${escapeHtml(whatOf(item, errors))}`, tokensOf(group)]
-    }),
-  ]
-  return `${lines.join('\n')}\n`
-}
-
-function capitalized(line: string): string {
-  return line.charAt(0).toUpperCase() + line.slice(1)
-}
-
-/** Paths in a cell; more are counted. GitHub takes a summary of a mebibyte, or none of it. */
-const PATHS = 20
-
-function pathsCell(paths: readonly string[]): string {
-  const more = paths.length > PATHS ? [`and ${paths.length - PATHS} more`] : []
-  return [...paths.slice(0, PATHS).map(path => code(printable(path))), ...more].join('<br>')
-}
-
-function kindOf({ kind }: ChangeItem): string {
-  return kind === 'skill' ? '' : `${kind}: `
-}
-
-function table<Row>(heads: readonly string[], rows: readonly Row[], cellsOf: (row: Row) => readonly string[]): string[] {
-  if (rows.length === 0) return []
-  const lines = rows.slice(0, ROWS).map(row => `| ${cellsOf(row).join(' | ')} |`)
-  const more = rows.length > ROWS ? ['', `And ${rows.length - ROWS} more.`] : []
-  return ['', `| ${heads.join(' | ')} |`, `|${heads.map(() => '---|').join('')}`, ...lines, ...more]
 }

@@ -1,4 +1,4 @@
-import { groupAlike } from '#core/change-groups.ts'
+import { groupAlike, TOLD_KINDS } from '#core/change-groups.ts'
 import { listOf } from '#core/change-words.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
@@ -20,13 +20,12 @@ export interface DifferenceOptions {
 }
 
 const STYLES = { added: 'green', removed: 'red', changed: 'yellow', moved: 'cyan' } as const satisfies Record<string, Style>
-const KINDS = ['manifest', 'skill', 'document'] as const
 /** Entries of a list that are printed without `--all`. */
 const SHOWN = 40
 
-/** The difference for people: what to look at, then manifests, which change many skills, then skills, then documents. */
+/** The difference for people: what to look at, then skills, documents and manifests. */
 export function formatDifference(compared: Compared, options: DifferenceOptions): string {
-  const blocks = [heading(compared, options), facts(compared, options), ...KINDS.map(kind => block(compared, kind, options))]
+  const blocks = [heading(compared, options), facts(compared, options), ...TOLD_KINDS.map(kind => block(compared, kind, options))]
   const lines = blocks.filter(one => one.length > 0).map(one => one.join('\n'))
   return `${[...lines, summary(compared, options).join('\n')].join('\n\n')}\n`
 }
@@ -70,10 +69,10 @@ function list(title: string, entries: readonly string[][], { paint, speech, all 
 
 /** @param group items that differ alike, or one item */
 function groupLines(group: readonly ChangeItem[], errors: readonly NewError[], options: DifferenceOptions): string[] {
-  const { paint, width, speech } = options
+  const { paint, width, speech, all } = options
   const [item] = group as readonly [ChangeItem]
   const tokens = tokensOf(group, speech)
-  const what = `${whatOf(item, errors, speech)}${tokens === '' ? '' : `; ${tokens}`}`
+  const what = `${whatOf(item, errors, speech, all)}${tokens === '' ? '' : `; ${tokens}`}`
   const isOne = group.length === 1
   return [
     `  ${paint(STYLES[item.change], SIGNS[item.change])} ${paint('bold', isOne ? printable(item.path) : countOf(group, speech))}`,
@@ -96,8 +95,7 @@ function groupLines(group: readonly ChangeItem[], errors: readonly NewError[], o
 }
 
 function namesOf(paths: readonly string[], { all, speech }: DifferenceOptions): string {
-  const names = paths.map(printable)
-  return all ? names.join(', ') : listOf(names, speech)
+  return listOf(paths.map(printable), speech, all)
 }
 
 function summary(compared: Compared, { paint, failures, speech }: DifferenceOptions): string[] {

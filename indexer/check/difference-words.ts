@@ -11,11 +11,11 @@ import type { Compared, NewError } from './difference.ts'
 /** Each kind of change has a sign, so that nothing is told by color alone. */
 export const SIGNS = { added: '+', removed: '-', changed: '~', moved: '→' } as const
 
-/** What happened to an item, on one line. Items of a group differ alike. @param errors those that are new */
-export function whatOf(item: ChangeItem, errors: readonly NewError[], speech: Speech = ENGLISH_SPEECH): string {
+/** What happened to an item, on one line. Items of a group differ alike. @param errors those that are new @param all name every file behind it */
+export function whatOf(item: ChangeItem, errors: readonly NewError[], speech: Speech = ENGLISH_SPEECH, all = false): string {
   const { words, count } = speech
   const say = words.diff
-  const parts = changedParts(item).map(one => partsLine(one, speech))
+  const parts = changedParts(item).map(one => partsLine(one, speech, all))
   const closing = item.change === 'removed' ? closingError(item.path, errors) : undefined
   if (item.kind === 'manifest') {
     const isInvalid = closing?.path === item.path

@@ -1,6 +1,5 @@
 import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
 import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
-import type { ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { SkillHistory } from '#core/contract/history.ts'
@@ -9,6 +8,7 @@ import type { RefList } from '#core/contract/refs.ts'
 import type { FailedAnswer } from '#core/contract/shared.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
+import { type ChangesContent, loadComparison } from './changes-view.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { endWell } from './end-of-page.ts'
 import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
@@ -25,6 +25,8 @@ export interface PageRequest {
   query: string | undefined
   /** Of changes: the old side. */
   from: string | undefined
+  /** Of changes of a file that moved: its old path. */
+  was: string | undefined
   cursor: string | undefined
   /** Cursors of the pages of a list before this one. */
   back: readonly string[]
@@ -46,10 +48,9 @@ export type PageContent =
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'refs'; refs: RefList }
-  | { kind: 'changes'; page: ChangesPage }
+  | ChangesContent
   /** Before a ref was named; of a skill the commits that changed it, if the host says. */
   | { kind: 'versions'; history: SkillHistory | null }
-  | { kind: 'skill-changes'; page: SkillChangesPage }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
@@ -173,6 +174,7 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     path: query.get('path') ?? undefined,
     query: query.get('query') || undefined,
     from: query.get('from') || undefined,
+    was: query.get('was') || undefined,
     cursor: query.get('cursor') || undefined,
     back: readBack(query.get('back')),
     offset: query.get('offset') || undefined,
@@ -240,24 +242,18 @@ async function loadView(client: ApiClient, named: Address, request: PageRequest)
   }
 }
 
-/** As many as the interface permits: those that one manifest changes are one entry of the page. */
-const CHANGES_ON_PAGE = '200'
-
 /**
  * Without a ref to compare with, the page has the form and the versions that the host lists. If the host does not answer with a history now, for
  * example because the quota is spent, the page is shown without it.
  */
-async function loadChanges(client: ApiClient, address: Address, { from, path, cursor }: PageRequest): Promise<LoadedView> {
-  if (from === undefined) return { status: 200, content: { kind: 'versions', history: await loadHistory(client, address, path) } }
-  const where =
-    path !== undefined && isSkillPath(path)
-      ? { skill: path, path: undefined, limit: undefined }
-      : { skill: undefined, path: path || undefined, limit: CHANGES_ON_PAGE }
-  const result = await client.get('changes', formatAddress(address), { from, ...given({ ...where, cursor }) })
-  if (!result.ok) return problem(result)
-  const { answer, status } = result
-  if (answer.status !== 'ready') return { status, content: stateContent(answer) }
-  return { status, content: 'skill' in answer ? { kind: 'skill-changes', page: answer } : { kind: 'changes', page: answer } }
+async function loadChanges(client: ApiClient, address: Address, { from, ...request }: PageRequest): Promise<LoadedView> {
+  if (from === undefined) {
+    return { status: 200, content: { kind: 'versions', history: await loadHistory(client, address, request.path) } }
+  }
+  const result = await loadComparison(client, address, { from, ...request })
+  if ('error' in result) return problem(result)
+  const { status } = result
+  return { status, content: 'state' in result ? stateContent(result.state) : result.content }
 }
 
 /**

@@ -16,6 +16,8 @@ export interface PageParameters {
   query?: string | undefined
   /** Of changes: the old side. */
   from?: string | undefined
+  /** Of changes of a file that moved: its old path. */
+  was?: string | undefined
   cursor?: string | undefined
   /** Cursors of the pages before, see `pager.ts`. */
   back?: readonly string[]
@@ -32,6 +34,7 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   const given: [string, string][] = view === 'overview' ? [] : [['view', view]]
   if (parameters.path !== undefined && !(view === 'browse' && parameters.path === address.path))
     given.push(['path', parameters.path])
+  if (parameters.was !== undefined) given.push(['was', parameters.was])
   if (parameters.from !== undefined) given.push(['from', parameters.from])
   if (parameters.query !== undefined) given.push(['query', parameters.query])
   if (parameters.page !== undefined && parameters.page !== 1) given.push(['page', String(parameters.page)])

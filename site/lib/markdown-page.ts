@@ -1,15 +1,18 @@
 import { formatAddress } from '#core/address.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
-import type { ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
+import type { ChangesPage } from '#core/contract/changes.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import { ENGLISH, fill } from '../words/ui.ts'
 import type { AddressPage, PageContent } from './address-page.ts'
 import { factsOf, isDescribedOnly, SIGNS, withheldItems } from './changes.ts'
+import type { FileChanges } from './changes-view.ts'
 import { type Delivery, partsOf } from './delivery.ts'
+import type { FileDifference } from './file-difference.ts'
 import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
 import { tagsOf, versionsOf } from './refs.ts'
+import type { ChangedFile } from './skill-files.ts'
 
 type MountPage = Extract<AddressPage, { kind: 'mount' }>
 
@@ -60,7 +63,9 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
     case 'versions':
       return versionLines(page, content, link)
     case 'skill-changes':
-      return skillChangesLines(content.page)
+      return skillChangesLines(page, content, link)
+    case 'file-changes':
+      return fileChangesLines(content.page)
     case 'browse':
       return content.page.entries.map(entry => entryLine(page, entry, link))
     case 'find':
@@ -117,11 +122,17 @@ function changesLines(
   return [`From commit ${from.commit}.`, '', ...(rows.length === 0 ? [same] : rows), ...told, ...next]
 }
 
-function skillChangesLines({ from, skill, entries }: SkillChangesPage): string[] {
+function skillChangesLines(
+  { address, request }: MountPage,
+  { page, files }: Extract<PageContent, { kind: 'skill-changes' }>,
+  link: Link,
+): string[] {
+  const { from, skill, entries } = page
   const facts = factsOf(skill.facts, ENGLISH.words.changes.facts)
   const say = ENGLISH.words.changes
   const isDescribed = isDescribedOnly(skill)
   const change = isDescribed && skill.change === 'unchanged' ? say.untold : skill.change
+  const hrefOf = ({ path, movedFrom }: ChangedFile) => pageHref(address, 'changes', { path, was: movedFrom, from: request.from })
   return [
     `## ${inline(skill.path)}`,
     '',
@@ -133,7 +144,21 @@ function skillChangesLines({ from, skill, entries }: SkillChangesPage): string[]
       `### ${kind}: ${inline(path)} (${change})`,
       ...(content === '' ? [] : ['', fence(content)]),
     ]),
+    ...files.flatMap(file => [
+      '',
+      `### file: ${file.difference ? inline(file.path) : link(file.path, hrefOf(file))} (${file.change})`,
+      ...differenceFence(file.difference),
+    ]),
   ]
+}
+
+function fileChangesLines({ from, file }: FileChanges): string[] {
+  return [`## ${inline(file.path)}`, '', `${file.change}. From commit ${from.commit}.`, ...differenceFence(file)]
+}
+
+function differenceFence(file: FileDifference | null): string[] {
+  const whole = file?.pieces?.join('') ?? ''
+  return whole === '' ? [] : ['', fence(whole)]
 }
 
 function overviewLines(

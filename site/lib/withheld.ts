@@ -14,7 +14,12 @@ const PAGE_ENTRIES = '200'
  * @returns `null` when the error is about something else, or the file was not found
  */
 export async function loadWithheld(client: ApiClient, address: Address, path: string, code: string): Promise<BrowseEntry | null> {
-  const file = code === 'file.not_served' ? parseRepoPath(path) : null
+  return code === 'file.not_served' ? await findEntry(client, address, path) : null
+}
+
+/** A file as the list of its folder has it; `null` when it was not found. */
+export async function findEntry(client: ApiClient, address: Address, path: string): Promise<BrowseEntry | null> {
+  const file = parseRepoPath(path)
   if (file === null || file === '' || !isInside(address.path, file)) return null
   const asked: { path: string; limit: string; cursor?: string } = { path: parentOf(file), limit: PAGE_ENTRIES }
   for (let page = 0; page < PAGES_READ; page++) {

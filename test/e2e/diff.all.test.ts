@@ -72,6 +72,24 @@ test('a manifest is shown with the skills that it changes', async () => {
   expect(stdout).toContain('2 skills changed; 1 manifest changed')
 })
 
+test('skills stand before documents and manifests, and --all names every file behind a change', async () => {
+  await write({
+    'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe very brief.\n',
+    'docs/guide.md': '# Guide\n\nOther text.\n',
+    ...Object.fromEntries(['1', '2', '3', '4', '5'].map(name => [`a/${name}.txt`, 'text\n'])),
+  })
+  const { stdout } = await run(root)
+  expect(stdout.match(/^[~+] \S+|^ {2}[~+] \S+/gm)?.map(line => line.trim())).toEqual([
+    '~ a/SKILL.md',
+    '~ b/SKILL.md',
+    '~ docs/guide.md',
+    '~ SKILLSET.md',
+  ])
+  expect(stdout).toContain('and 2 more')
+  const { stdout: whole } = await run(root, '--all')
+  expect(whole.replace(/\s+/g, ' ')).toContain('a/4.txt (added), a/5.txt (added)')
+})
+
 test('a rule above many skills is told once, and a fact of it once, before what else changed', async () => {
   for (const name of ['c', 'd', 'e', 'f']) await write({ [`${name}/SKILL.md`]: SKILL(name) })
   git('add', '.')

@@ -136,12 +136,13 @@ function readSkill(tree: Oracle, servingOf: OracleSide['servingOf'], skill: Orac
     const folder = posix.dirname(one.path)
     return folder === '.' || directory === folder || directory.startsWith(`${folder}/`)
   })
+  const name = onOneLine(fields.name) || posix.basename(directory)
   const own = wordsOf(parsed?.include ?? mappingOf(parsed, 'metadata').include)
   return {
     path,
-    name: onOneLine(fields.name) || posix.basename(directory),
+    name,
     directory,
-    fields: JSON.stringify([fields, otherMetadata, description]),
+    fields: JSON.stringify([fields, otherMetadata, description, name]),
     tools: fields['allowed-tools'] ?? null,
     license,
     full,

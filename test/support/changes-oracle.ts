@@ -64,11 +64,16 @@ function pairUp<Row extends { path: string; name: string }>(
   let removed = before.filter(({ path }) => !newRows.has(path))
   let added = after.filter(({ path }) => !oldRows.has(path))
   const alike = removed
-    .flatMap(old => added.map(one => ({ old, one, likeness: old.name === one.name ? likeness(textOf(old), textOf(one)) : 0 })))
-    .filter(pair => pair.likeness >= 0.6)
+    .flatMap(old =>
+      added.map(one => ({ old, one, isNamesake: old.name === one.name, likeness: likeness(textOf(old), textOf(one)) })),
+    )
+    .filter(pair => pair.likeness >= (pair.isNamesake ? 0.6 : 0.8))
     .sort(
       (left, right) =>
-        right.likeness - left.likeness || inBytes(left.old.path, right.old.path) || inBytes(left.one.path, right.one.path),
+        Number(right.isNamesake) - Number(left.isNamesake) ||
+        right.likeness - left.likeness ||
+        inBytes(left.old.path, right.old.path) ||
+        inBytes(left.one.path, right.one.path),
     )
   for (const { old, one } of alike) {
     if (!removed.includes(old) || !added.includes(one)) continue
@@ -81,6 +86,9 @@ function pairUp<Row extends { path: string; name: string }>(
 
 function likeness(left: string | null, right: string | null): number {
   if (left === null || right === null || left === '' || right === '') return 0
+  const bytes = [Buffer.byteLength(left), Buffer.byteLength(right)]
+  // Most pairs are too different in size.
+  if (2 * Math.min(...bytes) < 0.6 * Math.max(...bytes)) return 0
   const rest: string[] = right.match(/[^\n]*\n|[^\n]+$/g) ?? []
   let common = 0
   for (const line of left.match(/[^\n]*\n|[^\n]+$/g) ?? []) {

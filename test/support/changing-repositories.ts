@@ -146,6 +146,15 @@ const EDITS: readonly Edit[] = [
       delete files[path]
     }
   },
+  // A skill moves under another name, with one more line or without.
+  (files, random, mark) => {
+    const from = `group-${Math.floor(random() * 3)}/skill-${Math.floor(random() * 3)}/SKILL.md`
+    const text = files[from]
+    if (typeof text !== 'string') return
+    const renamed = text.replace(/^name: .*$/m, `name: renamed-${mark}`)
+    files[`renamed-${mark}/SKILL.md`] = random() < 0.5 ? renamed : `${renamed}One more line.\n`
+    delete files[from]
+  },
   (files, random, mark) => {
     const from = `docs/page-${Math.floor(random() * 3)}.md`
     if (files[from] === undefined) return

@@ -46,4 +46,18 @@ export const FILES: typeof EN_FILES = {
     author: 'Wenn das Repository Ihnen gehört: [eine Lizenz angeben, die eine Kopie erlaubt](licenses).',
     found: '[Was hier gefunden wurde](diagnostics) nennt die Datei, die als seine Lizenz gelesen wurde.',
   },
+  fileChanges: {
+    refusals: {
+      'file.not_text': 'kein Text',
+      'file.too_large': 'zu groß, um gezeigt zu werden',
+      'file.not_served': 'zurückgehalten: Keine Lizenz erlaubt eine Kopie',
+    },
+    refused: 'kann gerade nicht gelesen werden',
+    sameText: 'Ihr Text ist gleich.',
+    onlyExecutable: 'Ihr Text ist gleich: Nur ob sie ausführbar ist, hat sich geändert.',
+    files: 'Begleitdateien',
+    ownPage: 'Die Unterschiede dieser Dateien haben eigene Seiten:',
+    pageOf: 'Seite {n} von {all}',
+    openFile: 'die Datei öffnen',
+  },
 }

@@ -44,4 +44,20 @@ export const FILES = {
     author: 'If the repository is yours: [declare a license that permits a copy](licenses).',
     found: '[What was found here](diagnostics) says which file was read as its license.',
   },
+  /** Differences of files. */
+  fileChanges: {
+    /** Why a side shows no text of a file, by the code of the error. */
+    refusals: {
+      'file.not_text': 'not text',
+      'file.too_large': 'too large to show',
+      'file.not_served': 'withheld: no license permits a copy',
+    } as Readonly<Record<string, string>>,
+    refused: 'cannot be read now',
+    sameText: 'Its text is the same.',
+    onlyExecutable: 'Its text is the same: only its executable bit changed.',
+    files: 'Supporting files',
+    ownPage: 'The differences of these files have pages of their own:',
+    pageOf: 'page {n} of {all}',
+    openFile: 'open the file',
+  },
 }

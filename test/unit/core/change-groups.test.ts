@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changedParts, groupAlike } from '#core/change-groups.ts'
+import { byKind, changedParts, groupAlike } from '#core/change-groups.ts'
 import type { Cause, ChangeFacts, ChangeItem, SkillPart } from '#core/contract/changes.ts'
 
 const SIDE = {
@@ -84,4 +84,9 @@ test('skills that the same files change make one group, in the place of the firs
   const names = groupAlike(items).map(group => group.map(item => (item.kind === 'skill' ? item.name : '')).join(' '))
   expect(names).toEqual(['a c e g', 'b', 'd', 'f', 'h'])
   expect(groupAlike(items.slice(0, 5)).map(group => group.length)).toEqual([1, 1, 1, 1, 1])
+})
+
+test('skills are told before documents and manifests, those of one kind in their order', () => {
+  const items = (['manifest', 'document', 'skill', 'document', 'skill'] as const).map((kind, at) => ({ kind, at }))
+  expect(byKind(items).map(({ at }) => at)).toEqual([2, 4, 1, 3, 0])
 })
