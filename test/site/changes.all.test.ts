@@ -77,8 +77,9 @@ test('skills that a rule alone changes are one entry with a link to each', async
   for (const name of ['a', 'b', 'c', 'd', 'e']) expect(html).toContain(`view=changes&amp;path=${name}/SKILL.md&amp;from=${from}`)
 
   const one = (await get(`/local/acme/rules?view=changes&from=${from}&path=e/SKILL.md`)).html
-  // A supporting file and a field of the front matter have no text of their own on the page.
-  expect(one).toMatch(/class="kind include">supporting files<\/span> <bdi[^>]*>e\/<wbr>x\.sh<\/bdi> \(added\)/)
+  // A field of the front matter has no text of its own on the page.
+  expect(one).toMatch(/class="kind include">supporting files<\/span> <a [^>]*><bdi[^>]*>e\/<wbr>x\.sh<\/bdi><\/a> \(added\)/)
+  expect(one).toContain('<ins>+echo</ins>')
   expect(one).toMatch(/<ins>.*license: MIT.*<\/ins>/)
   expect(one).toContain(`href="/local/acme/rules?view=changes&amp;from=${from}"`)
 })
