@@ -125,7 +125,8 @@ function readFields(text: string): ReadFields {
   if (block.kind === 'unterminated') {
     const begun = FIRST_FIELDS.exec(body)?.[1] ?? ''
     const { mapping, unread } = readFieldByField(begun)
-    const isWhole = 'license' in mapping && FIRST_FIELDS_END.test(body)
+    // A line below the last field may go on with it.
+    const isWhole = 'license' in mapping && (Object.keys(mapping).at(-1) !== 'license' || FIRST_FIELDS_END.test(body))
     const unparsed = isWhole ? unread : body
     return { ...UNREAD, fields: mapping, body, unparsed, fault: 'front_matter.unterminated' }
   }
@@ -141,7 +142,7 @@ function readFields(text: string): ReadFields {
 /** The lines behind the opening one, up to a blank line or one that is neither a field nor indented. */
 const FIRST_FIELDS = /^---[ \t]*\r?\n((?:(?:[\w.-]+:(?=\s)|[ \t]+\S)[^\n]*\n){1,200})/
 
-/** The same, where a blank line or the end follows: another line may go on with the last field. */
+/** The same, where a blank line or the end follows. */
 const FIRST_FIELDS_END = new RegExp(`${FIRST_FIELDS.source}(?=[ \\t]*(?:\\r?\\n|$))`)
 
 /** Fields that people write as sentences. */

@@ -171,7 +171,7 @@ describe('a repository that its host hides', () => {
 describe('what is none of its business', () => {
   test('stays as it is', async () => {
     const all = inMemory()
-    const strange = ['probe/a', 'pub/x', 'pub/000/test-1/q/a', 'prv/000/test-1/p/short', 'media/a']
+    const strange = ['probes/a', 'pub/x', 'pub/000/test-1/q/a', 'prv/000/test-1/p/short', 'media/a']
     for (const key of strange) await all.stores.blobs.create(key, Buffer.from('a'))
     const documents = ['ctl/person/000/a', 'ctl/kept/pub/000/test-1/other', queueKey(repository, commitOf(1)), 'ctl/owner/odd']
     for (const key of documents) await all.stores.states.create(key, 1)

@@ -20,6 +20,7 @@ import {
   FIND_FOLDED_FILES,
   FIND_LIMIT,
   FIND_QUERY_CHARACTERS,
+  FROM_CHARACTERS,
   FRONT_MATTER_BYTES,
   FRONT_MATTER_VALUE_BYTES,
   INCLUDE_FILE_BYTES,
@@ -74,6 +75,7 @@ test('the page of limits states the limits that hold', () => {
   const page = textOf('docs/limits.md')
   const bounds: [string, string][] = [
     ['address', `${words(ADDRESS_BYTES)} bytes, ${ADDRESS_SEGMENTS} segments`],
+    ['`from` of a comparison', `${words(FROM_CHARACTERS)} characters`],
     ['`browse` `limit`', `${BROWSE_LIMIT.min} to ${BROWSE_LIMIT.max}, default ${BROWSE_LIMIT.default}`],
     ['`changes` `limit`', `${BROWSE_LIMIT.min} to ${BROWSE_LIMIT.max}, default ${BROWSE_LIMIT.default}`],
     ['items on one page of `changes`', mib(CHANGES_PAGE_BYTES)],
