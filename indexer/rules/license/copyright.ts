@@ -70,7 +70,7 @@ const LEAD = /^(?:\b(?:portions|copyright|by|the|present)\b|\(c\)|[\p{P}\p{S}\s\
 /** Not of an abbreviation. */
 const SENTENCE_END = /(?:(?<!\b(?:inc|ltd|corp|co|dr|mr|ms|mrs|st|jr|sr|no|\p{L}))\.|[;:!?—])(?=\s|$)/iu
 const NAME_END = new RegExp(`${SENTENCE_END.source}|\\s[-–(<[{]`, 'iu')
-const LEGAL_FORM =
+export const LEGAL_FORM =
   /^(?:inc|incorporated|llc|ltd|limited|gmbh|ag|se|kg|corp|corporation|co|company|bv|sa|sas|sarl|srl|ab|oy|plc|pty|kk)$/
 const TECHNICAL = /^(?:ai|ml|llm|gpt)$/
 
@@ -149,7 +149,7 @@ const CONNECTING = /^(?:for|to|in|at|on|from|with)$/
 const FUNCTION_WORDS =
   /^(?:as|until|till|before|after|than|via|who|whom|whose|that|which|is|are|was|were|be|it|you|your|we|us|our|they|their|do|does|has|have|please|ask|per)$/
 /** Words that stand around names in copyright statements. */
-const AROUND_NAMES: ReadonlySet<string> = new Set(
+export const AROUND_NAMES: ReadonlySet<string> = new Set(
   `copyright portions by and or the a an of et al all others other many its their various respective original individual third party parties
   author authors contributor contributors owner owners holder holders team teams project projects community developer developers maintainer maintainers
   affiliates subsidiaries group company companies organization foundation university institute dba aka formerly

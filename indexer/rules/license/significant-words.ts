@@ -53,13 +53,22 @@ export const CONDITIONAL = wordList(`
   attribution acknowledg* credit advertis* notify notif* report* contact* written writing prior
   after day days week weeks month months year years hour hours seats employees
   derivat* redistribut* distribut* reproduc* copy copies copying publish publishing share sharing transfer* embed* bundle* incorporat* combin* deploy* run execut* access*
-  agreement* contract contracts sharealike dual
+  agreement* contract contracts sharealike dual available
 `)
 
 /** Words that occur in sentences about permissions and not in names. */
 export const SENTENCE = wordList(`
   use used uses using usage need* requir* may permission* agreement* contract* companies terms consent* approv* written prior provided if when
   subject apply applies allow* grant* agree*
+`)
+
+/** Words that address the reader, or take back what stands beside them. In a title they may have a capital, as names do. */
+export const ADDRESSING = wordList(`
+  ask call tell talk hire donat* pray inform request buy order join keep stay hands look touch take leave go stop please get read write
+  member members customer customers subscriber* guests visitors readers reviewers employees partners clients buyers humans people persons robots bots friends sponsors patrons
+  void null withdrawn cancel* closed close obsolete draft sample template placeholder pending deprecated outdated embargo* joke lie kidding ignore disregard forget
+  leaked stolen classified gratis freemium shareware demoware nagware charityware careware visible old former* previous* earlier undecided todo tbd
+  effective valid soon will choose start starts starting wrong scratch superceded postcardware beerware
 `)
 
 /** Words that speak of a license. */

@@ -116,6 +116,43 @@ describe('a text that permits no copy stays closed', () => {
     expect(isOpen(`Copyright (c) 2026 ${words}\n\n${APACHE}`)).toBe(false)
   })
 
+  test.each([
+    'Ask Jane first.',
+    'Hands off.',
+    'Members.',
+    'For members of Example.',
+    'This is for Example Inc.',
+    'This belongs to Example.',
+    'Reading is fine.',
+    'Now closed source.',
+    'Source-available.',
+    'Closed Source',
+    'The license above is withdrawn.',
+    'Old releases: see above. New releases: closed.',
+    'See LEGAL.md',
+    'Covers src.',
+    'From 2030 on.',
+    'Effective 2030',
+    'Template.',
+    'TODO: decide.',
+    'Robots keep out.',
+    'Email jane@example.com first.',
+    'Kaupallinen käyttö kielletty.',
+    'Komerční použití zakázáno.',
+    'Kereskedelmi célra tilos.',
+    'Dilarang untuk penggunaan komersial.',
+    'Bitte vorher fragen.',
+    'Demander à Jane avant.',
+    'Wszelkie prawa zastrzeżone.',
+  ])('a sentence of ordinary words beside a license: %s', sentence => {
+    for (const text of [MIT, APACHE, BSD, CC_BY, GPL]) {
+      expect(isOpen(`${text}\n\n${sentence}`)).toBe(false)
+      expect(isOpen(`${sentence}\n\n${text}`)).toBe(false)
+    }
+    expect(isOpen(change(MIT, AFTER_TITLE, `(${sentence})\n`))).toBe(false)
+    expect(isOpen(change(APACHE, 'Copyright [yyyy]', `${sentence}\n\nCopyright [yyyy]`))).toBe(false)
+  })
+
   test.each(['BSD-2-Clause', 'BSD-3-Clause'])('%s without its first sentence, which grants', id => {
     expect(isOpen(change(textOf(id), /Redistribution and use[\s\S]*?provided that the following/, 'The following'))).toBe(false)
   })

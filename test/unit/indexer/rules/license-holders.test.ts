@@ -65,6 +65,24 @@ describe('names of holders hold no terms', () => {
   })
 })
 
+describe('headings and credits hold no terms', () => {
+  test.each([
+    'example',
+    'example-tools v2',
+    'Copyright example, Inc.',
+    'Example Tools for Node.js',
+    'The Example team members are listed at https://github.com/example/example#team',
+    'The complete list of contributors can be found at: https://example.com/contributors',
+    'Original code by Jane Doe <jane@example.com>',
+    'TypeScript port by Jane Doe',
+    'Based on https://github.com/example/original',
+    '- **Author**: Jane Doe\n- **Website**: [www.example.com](https://www.example.com)',
+  ])('%s above a license', heading => {
+    expect(recognizeLicenseText(`${heading}\n\n${MIT}`)).toEqual({ kind: 'known', id: 'MIT' })
+    expect(recognizeLicenseText(`# ${heading}\n\n${APACHE}`)).toEqual({ kind: 'known', id: 'Apache-2.0' })
+  })
+})
+
 describe('addresses hold no terms', () => {
   test.each([
     'https://example.ai',
