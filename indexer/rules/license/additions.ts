@@ -22,6 +22,7 @@ function isHeadingLine(line: readonly LineToken[], own: ReadonlySet<string>, isT
   // "For members of Example", "This is for Example": the license would be one for them.
   if (words.includes('for') && words.some(word => VERB.test(word))) return false
   if (words[0] === 'for' || words[0] === 'from') return false
+  if (words.filter(word => /^\p{L}$/u.test(word)).length > LINE_INITIALS) return false
   const isSingle = isTitle && words.every(word => word === names[0]?.word || own.has(word) || BESIDE_SINGLE.test(word))
   return isSingle || names.every(isWrittenAsName)
 }
@@ -37,6 +38,8 @@ export function isKnown(word: string): boolean {
 }
 
 const LINE_NAMES = 8
+/** More single letters spell words out. */
+const LINE_INITIALS = 4
 const VERB = /^(?:is|are|was|were|be|been|has|have)$/
 
 const BESIDE_SINGLE = /^(?:copyright|inc|llc|v?\p{N}+)$/u

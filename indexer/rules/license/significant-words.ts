@@ -8,7 +8,7 @@ const ABSOLUTE_WORDS = 'noncommercial* noderiv* nc nd proprietar* unlicensed con
 /** Words that deny or demand, in the languages in which authors annotate licenses. */
 const NEGATING_WORDS = `
   not no non nor none never nobody nothing cannot cant dont doesnt wont isnt arent neither only solely sole except* exclud* unless
-  prohibit* forbid* forbade bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cation) withhold* withheld
+  prohibit* forbid* forbade bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cably|cation) withhold* withheld
   must mustnt shall
   nicht kein* nur ohne verboten untersagt ausgenommen außer ausser unzulässig
   sauf uniquement seulement interdit* interdiction
@@ -85,7 +85,8 @@ export const NAMES = wordList(`
 export const ESSENTIAL = wordList(`
   not no non nor with without free freely charge fee any anyone anybody everyone every person persons third
   permission* permit* grant* allow* hereby may right rights use used uses using copy copies copying modify modification* modified merge publish* distribut* redistribut* sublicens* sell reproduc* sell* share* adapt*
-  prepare display perform derivative* commercial* noncommercial purpose* software work works material public perpetual irrevocable worldwide royalty exclusive
+  you waive* abandon* surrender* irrevocabl* permanent* fully unconditional* whole verbatim execute transmit compile alter* embed make made available binary
+  prepare display perform derivative* commercial* noncommercial purpose* software work works material public perpetual worldwide royalty exclusive
   original covered licensed program library document deal unlimited restriction* limitation* except unless provided subject irrespective whether
 `)
 
