@@ -1,4 +1,14 @@
-import { ABSOLUTE, CONDITIONAL, FORBIDDING_ABROAD, LICENSING, NAMES, NAMING, NEGATING, SENTENCE } from './significant-words.ts'
+import {
+  ABSOLUTE,
+  ADDRESSING,
+  CONDITIONAL,
+  FORBIDDING_ABROAD,
+  LICENSING,
+  NAMES,
+  NAMING,
+  NEGATING,
+  SENTENCE,
+} from './significant-words.ts'
 import { isAddress, type Token, tokensOf, wordsOf } from './tokens.ts'
 
 /** Whether a line begins a copyright statement: a mark of copyright with a year, a bracket or a name. */
@@ -110,7 +120,12 @@ function isMadeOfNames(text: string, own: ReadonlySet<string>): boolean {
     const rest = part.slice(part.indexOf(name) + name.length)
     const [holder = '', ...others] = name.split(',')
     const isPlain = (words: string, isNamed: boolean) =>
-      tokensOf(words).every(token => isKnown(token) || BEHIND_NAMES.has(token.word) || (isNamed && isName(token, words)))
+      tokensOf(words).every(
+        token =>
+          isKnown(token) ||
+          BEHIND_NAMES.has(token.word) ||
+          (isNamed && isName(token) && (token.isJoined || !ADDRESSING.test(token.word))),
+      )
     const isHandle = !/\p{Lu}/u.test(name)
     return (
       isHolder(holder, isKnown) &&
@@ -125,16 +140,16 @@ function isMadeOfNames(text: string, own: ReadonlySet<string>): boolean {
 function isHolder(words: string, isKnown: (token: Token) => boolean): boolean {
   const tokens = tokensOf(words)
   return tokens.every((token, index) => {
-    if (isKnown(token) || isName(token, words)) return true
+    if (isKnown(token) || isName(token)) return true
     if (!CONNECTING.test(token.word)) return !CONDITIONAL.test(token.word) && !FUNCTION_WORDS.test(token.word)
     const next = tokens.slice(index + 1).find(other => !isKnown(other))
-    return next === undefined || isName(next, words)
+    return next === undefined || isName(next)
   })
 }
 
 /** Whether a word is written as a name, or is a part of a handle or an address. */
-function isName({ word, written }: Token, text: string): boolean {
-  return isAddress(word) || (!/^\p{Ll}/u.test(written) && !/^reserv/.test(word)) || isJoined(written, text)
+function isName({ word, written, isJoined }: Token): boolean {
+  return isAddress(word) || (isJoined && !DOCUMENT.test(word)) || (!/^\p{Ll}/u.test(written) && !/^reserv/.test(word))
 }
 
 /** Whether a mark joins a word with another one, as in handles, addresses and paths. */
@@ -143,6 +158,8 @@ function isJoined(written: string, text: string): boolean {
   return /[-_@/]/.test(`${text.charAt(at - 1)}${text.charAt(at + written.length)}`)
 }
 
+/** Ends of the names of files, which may hold terms. */
+const DOCUMENT = /^(?:md|txt|rst|html?|pdf)$/
 const MARK = /(?=\b(?:portions\s+)?copyright\b|\(c\)|©)/i
 /** In names they stand before another name: "Institute for Open Science". */
 const CONNECTING = /^(?:for|to|in|at|on|from|with)$/

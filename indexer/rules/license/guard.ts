@@ -69,9 +69,16 @@ function changeOfTerms(
   const isTitle = (run: readonly string[]) =>
     run.length > 2 && run.length <= titleEnd && run.every((word, index) => word === words[index])
   const removed = deleted.find(
-    ({ word, at }) => at >= titleEnd && ESSENTIAL.test(word) && !isTitle(runAt(difference.deleted, at)),
+    ({ word, at }) =>
+      at >= titleEnd && ESSENTIAL.test(word) && !isTitle(runAt(difference.deleted, at)) && !isInDisclaimer(words, at),
   )
   return removed === undefined ? null : { kind: 'removed', text: excerptOf(runAt(difference.deleted, removed.at), 0) }
+}
+
+/** Whether the word is "software" in "this software is provided" or "use of this software", where copies leave it out. */
+function isInDisclaimer(words: readonly string[], at: number): boolean {
+  const around = words.slice(Math.max(0, at - 3), at + 3).join(' ')
+  return words[at] === 'software' && (around.endsWith('this software is provided') || around.startsWith('use of this software'))
 }
 
 /** At most `EXCERPT_WORDS` words, with the one that tells most. */
@@ -119,10 +126,16 @@ function addressesOf(statement: string): string[] {
   return wordsOf(statement.toLowerCase()).filter(isAddress)
 }
 
-/** Whether a holder's name contains the subject of a restriction, and is long enough to be recognised elsewhere in the text. */
+/** Whether a holder's name contains the subject of a restriction or the name of a license, and is long enough to be recognised elsewhere in the text. */
 function isSpecialName(name: readonly string[]): boolean {
   const has = (list: RegExp) => name.some(word => list.test(word))
-  return name.length > 1 && has(NAMING) && !has(NEGATING) && !has(ABSOLUTE) && !has(SENTENCE)
+  return (
+    name.length > 1 &&
+    (has(NAMING) || (has(NAMES) && name.at(-1) === 'foundation')) &&
+    !has(NEGATING) &&
+    !has(ABSOLUTE) &&
+    !has(SENTENCE)
+  )
 }
 
 /** Without addresses that moved at the same host: their last segment, which names the document, is the same. */
@@ -155,6 +168,8 @@ const KNOWN_PHRASES = [
   'the complete list of contributors can be found at',
   'for more information please see',
   'for licensing see',
+  'original library',
+  'additional functionality',
   'the text of the creative commons public licenses is dedicated to the public domain under the cc0 public domain dedication',
 ].map(phrase => phrase.split(' '))
 

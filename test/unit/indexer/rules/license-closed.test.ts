@@ -111,6 +111,11 @@ describe('a text that permits no copy stays closed', () => {
     'Reserved For Members',
     'Example. Students of Example University',
     'Example\nand friends who asked',
+    'Example, Hands Off',
+    'Example, see LEGAL.md',
+    'Example - Closed Source',
+    'Example (Draft)',
+    'Example – MEMBERS',
   ])('a copyright statement that says more than names: %s', words => {
     expect(isOpen(heldBy(`Copyright (c) 2026 ${words}`))).toBe(false)
     expect(isOpen(`Copyright (c) 2026 ${words}\n\n${APACHE}`)).toBe(false)

@@ -44,6 +44,8 @@ describe('names of holders hold no terms', () => {
     'Copyright (c) 2026-present Jane Doe and the Example contributors listed at <https://example.com/team> and in the README file.',
     'Copyright Contributors to the Example project.',
     'Copyright (c) 2026 Center for Open Science',
+    'Copyright (c) Jane Doe <jane@example.com> (example.com)',
+    'Copyright (c) 2026, Mozilla Foundation and contributors',
   ])('%s', statement => {
     expect(recognizeLicenseText(heldBy(statement))).toEqual({ kind: 'known', id: 'MIT' })
     expect(recognizeLicenseText(`${statement}\n\n${APACHE}`)).toEqual({ kind: 'known', id: 'Apache-2.0' })
@@ -55,6 +57,14 @@ describe('names of holders hold no terms', () => {
     expect(recognizeLicenseText(text)).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
     const other = text.replace('of Example AI, Inc.', 'of Paid AI, Inc.')
     expect(isOpen(other)).toBe(false)
+  })
+
+  test('a holder may have the name of a license, and the disclaimer may leave out its subject', () => {
+    const held = change(BSD, /^.*<owner>.*$/m, 'Copyright (c) 2026, Mozilla Foundation and contributors')
+    const named = change(held, 'the copyright holder nor', 'the Mozilla Foundation nor')
+    expect(recognizeLicenseText(named)).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
+    const short = named.replaceAll('THIS SOFTWARE', 'THIS')
+    expect(recognizeLicenseText(short)).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
   })
 
   test('a license on one line is recognised', () => {
