@@ -85,7 +85,8 @@ function licenseOfSection({ heading, body }: Section): string | null {
   if (all.flatMap(partsOfAddress).some(part => NAMES.test(part) && !own.has(part) && !found.has(part))) return null
   if (!words.filter(isAddress).every(one => licenseIdOf(`https://${one}`) === id || isHarmlessAddress(one, own))) return null
   // Behind a horizontal rule stands what belongs to the whole page.
-  const above = normalizeText(`${heading}\n${body.split(RULE, 1)[0]?.replaceAll(LINK_DEFINITION, '')}`)
+  const lines = (body.split(RULE, 1)[0] ?? '').split('\n').filter(line => !isLinkDefinition(line))
+  const above = normalizeText([heading, ...lines].join('\n'))
   return isStatement(above.tokens, own) && above.copyright.every(line => isCopyrightOnly(line, own)) ? id : null
 }
 
@@ -105,6 +106,12 @@ function isStatement(tokens: readonly Token[], own: ReadonlySet<string>): boolea
   })
 }
 
+/** Whether a line is `[name]: address`, which a page does not show. */
+function isLinkDefinition(line: string): boolean {
+  const [name = '', address = '', ...more] = line.split(']: ')
+  return /^\[[^^]/.test(name) && more.length === 0 && /^\S+$/.test(address)
+}
+
 /** Whether the word before, or the one before that, is "see". */
 function isPointedAt(words: readonly string[], index: number): boolean {
   return words.slice(Math.max(0, index - 2), index).includes('see')
@@ -113,7 +120,6 @@ function isPointedAt(words: readonly string[], index: number): boolean {
 const README_CHARACTERS = 256 * 1024
 const SECTION_CHARACTERS = 200
 const RULE = /\n[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*(?=\n|$)/
-const LINK_DEFINITION = /^ {0,3}\[[^\]^\n]{1,80}\]:[ \t]*\S+[ \t]*$/gm
 const QUESTION = /\?(?:\s|$)/
 /** Behind a heading of one word: "License", "project is licensed under MIT". */
 const NAME_AT = 2
