@@ -46,7 +46,7 @@ function withoutContributions(text: string): string {
 }
 
 /** The words of an offer: another one may be a condition, whatever it says. */
-const OFFERING: ReadonlySet<string> = new Set(
+export const OFFERING: ReadonlySet<string> = new Set(
   `this that these all work works project projects software code source library crate package repository skill skills plugin content contents text texts
   documentation docs file files folder directory it its is are be been has have can may use used distributed released available offered provided
   licensed license licenses dual dually double under of both either or and the a to with in by for as at on from here

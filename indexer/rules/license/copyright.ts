@@ -1,4 +1,14 @@
-import { ABSOLUTE, CONDITIONAL, FORBIDDING_ABROAD, LICENSING, NAMES, NAMING, NEGATING, SENTENCE } from './significant-words.ts'
+import {
+  ABSOLUTE,
+  ADDRESSING,
+  CONDITIONAL,
+  FORBIDDING_ABROAD,
+  LICENSING,
+  NAMES,
+  NAMING,
+  NEGATING,
+  SENTENCE,
+} from './significant-words.ts'
 import { isAddress, type Token, tokensOf, wordsOf } from './tokens.ts'
 
 /** Whether a line begins a copyright statement: a mark of copyright with a year, a bracket or a name. */
@@ -70,7 +80,7 @@ const LEAD = /^(?:\b(?:portions|copyright|by|the|present)\b|\(c\)|[\p{P}\p{S}\s\
 /** Not of an abbreviation. */
 const SENTENCE_END = /(?:(?<!\b(?:inc|ltd|corp|co|dr|mr|ms|mrs|st|jr|sr|no|\p{L}))\.|[;:!?—])(?=\s|$)/iu
 const NAME_END = new RegExp(`${SENTENCE_END.source}|\\s[-–(<[{]`, 'iu')
-const LEGAL_FORM =
+export const LEGAL_FORM =
   /^(?:inc|incorporated|llc|ltd|limited|gmbh|ag|se|kg|corp|corporation|co|company|bv|sa|sas|sarl|srl|ab|oy|plc|pty|kk)$/
 const TECHNICAL = /^(?:ai|ml|llm|gpt)$/
 
@@ -110,7 +120,12 @@ function isMadeOfNames(text: string, own: ReadonlySet<string>): boolean {
     const rest = part.slice(part.indexOf(name) + name.length)
     const [holder = '', ...others] = name.split(',')
     const isPlain = (words: string, isNamed: boolean) =>
-      tokensOf(words).every(token => isKnown(token) || BEHIND_NAMES.has(token.word) || (isNamed && isName(token, words)))
+      tokensOf(words).every(
+        token =>
+          isKnown(token) ||
+          BEHIND_NAMES.has(token.word) ||
+          (isNamed && isName(token) && (token.isJoined || !ADDRESSING.test(token.word))),
+      )
     const isHandle = !/\p{Lu}/u.test(name)
     return (
       isHolder(holder, isKnown) &&
@@ -125,16 +140,16 @@ function isMadeOfNames(text: string, own: ReadonlySet<string>): boolean {
 function isHolder(words: string, isKnown: (token: Token) => boolean): boolean {
   const tokens = tokensOf(words)
   return tokens.every((token, index) => {
-    if (isKnown(token) || isName(token, words)) return true
+    if (isKnown(token) || isName(token)) return true
     if (!CONNECTING.test(token.word)) return !CONDITIONAL.test(token.word) && !FUNCTION_WORDS.test(token.word)
     const next = tokens.slice(index + 1).find(other => !isKnown(other))
-    return next === undefined || isName(next, words)
+    return next === undefined || isName(next)
   })
 }
 
 /** Whether a word is written as a name, or is a part of a handle or an address. */
-function isName({ word, written }: Token, text: string): boolean {
-  return isAddress(word) || (!/^\p{Ll}/u.test(written) && !/^reserv/.test(word)) || isJoined(written, text)
+function isName({ word, written, isJoined }: Token): boolean {
+  return isAddress(word) || (isJoined && !DOCUMENT.test(word)) || (!/^\p{Ll}/u.test(written) && !/^reserv/.test(word))
 }
 
 /** Whether a mark joins a word with another one, as in handles, addresses and paths. */
@@ -143,13 +158,15 @@ function isJoined(written: string, text: string): boolean {
   return /[-_@/]/.test(`${text.charAt(at - 1)}${text.charAt(at + written.length)}`)
 }
 
+/** Ends of the names of files, which may hold terms. */
+const DOCUMENT = /^(?:md|txt|rst|html?|pdf)$/
 const MARK = /(?=\b(?:portions\s+)?copyright\b|\(c\)|©)/i
 /** In names they stand before another name: "Institute for Open Science". */
 const CONNECTING = /^(?:for|to|in|at|on|from|with)$/
 const FUNCTION_WORDS =
   /^(?:as|until|till|before|after|than|via|who|whom|whose|that|which|is|are|was|were|be|it|you|your|we|us|our|they|their|do|does|has|have|please|ask|per)$/
 /** Words that stand around names in copyright statements. */
-const AROUND_NAMES: ReadonlySet<string> = new Set(
+export const AROUND_NAMES: ReadonlySet<string> = new Set(
   `copyright portions by and or the a an of et al all others other many its their various respective original individual third party parties
   author authors contributor contributors owner owners holder holders team teams project projects community developer developers maintainer maintainers
   affiliates subsidiaries group company companies organization foundation university institute dba aka formerly

@@ -1,6 +1,7 @@
-/** A run of words that only one of two texts has. `at`: the number of words of the first text before it. */
+/** A run of words that only one of two texts has. `at`, `textAt`: the numbers of words of the first and of the second text before it. */
 export interface Run {
   at: number
+  textAt: number
   words: string[]
 }
 
@@ -67,10 +68,10 @@ function runsOf(from: readonly string[], to: readonly string[], trace: readonly 
     x = reachOf(before, edits, previous)
     y = x - previous
     if (insertion) {
-      addWord(difference.inserted, x, x, to[y])
+      addWord(difference.inserted, { at: x, textAt: y }, x, to[y])
       difference.insertedWords++
     } else {
-      addWord(difference.deleted, x, x + 1, from[x])
+      addWord(difference.deleted, { at: x, textAt: y }, x + 1, from[x])
       difference.deletedWords++
     }
   }
@@ -82,11 +83,11 @@ function runsOf(from: readonly string[], to: readonly string[], trace: readonly 
 }
 
 /** Adds a word, walking backwards: it joins the run that begins where the word ends. */
-function addWord(runs: Run[], at: number, nextAt: number, word: string | undefined): void {
+function addWord(runs: Run[], place: Omit<Run, 'words'>, nextAt: number, word: string | undefined): void {
   if (word === undefined) return
   const last = runs.at(-1)
   if (last !== undefined && last.at === nextAt) {
     last.words.push(word)
-    last.at = at
-  } else runs.push({ at, words: [word] })
+    Object.assign(last, place)
+  } else runs.push({ ...place, words: [word] })
 }

@@ -1,3 +1,4 @@
+import { isHeading } from './additions.ts'
 import { documentOf, isHarmlessAddress } from './addresses.ts'
 import type { Candidate } from './candidates.ts'
 import { holderWords, isCopyrightOnly } from './copyright.ts'
@@ -5,7 +6,7 @@ import { licenseNames } from './data.ts'
 import { type Difference, type Run, wordDifference } from './difference.ts'
 import { kindOfExpression } from './kind.ts'
 import { licenseIdOf } from './license-ids.ts'
-import type { NormalizedText } from './normalize.ts'
+import type { LineToken, NormalizedText } from './normalize.ts'
 import { ABSOLUTE, CONDITIONAL, ESSENTIAL, FORBIDDING, LATIN, NAMES, NAMING, NEGATING, SENTENCE } from './significant-words.ts'
 import { isAddress, wordsOf } from './tokens.ts'
 
@@ -57,7 +58,8 @@ function changeOfTerms(
   const holders = text.copyright.map(holderWords).filter(isSpecialName)
   const added = difference.inserted.find(run => {
     const replaced = difference.deleted.filter(({ at, words: gone }) => at <= run.at && run.at <= at + gone.length)
-    const rest = withoutSameReference(withoutPhrases(run.words, holders), replaced)
+    const tokens = text.tokens.slice(run.textAt, run.textAt + run.words.length)
+    const rest = withoutSameReference(withoutPhrases(tokens, holders), replaced)
     return !isHarmless(rest, placeOf(run), own, replaced.length > 0)
   })
   if (added !== undefined) {
@@ -67,9 +69,16 @@ function changeOfTerms(
   const isTitle = (run: readonly string[]) =>
     run.length > 2 && run.length <= titleEnd && run.every((word, index) => word === words[index])
   const removed = deleted.find(
-    ({ word, at }) => at >= titleEnd && ESSENTIAL.test(word) && !isTitle(runAt(difference.deleted, at)),
+    ({ word, at }) =>
+      at >= titleEnd && ESSENTIAL.test(word) && !isTitle(runAt(difference.deleted, at)) && !isInDisclaimer(words, at),
   )
   return removed === undefined ? null : { kind: 'removed', text: excerptOf(runAt(difference.deleted, removed.at), 0) }
+}
+
+/** Whether the word is "software" in "this software is provided" or "use of this software", where copies leave it out. */
+function isInDisclaimer(words: readonly string[], at: number): boolean {
+  const around = words.slice(Math.max(0, at - 3), at + 3).join(' ')
+  return words[at] === 'software' && (around.endsWith('this software is provided') || around.startsWith('use of this software'))
 }
 
 /** At most `EXCERPT_WORDS` words, with the one that tells most. */
@@ -94,14 +103,16 @@ const OPTIONAL_WORDS = 600
 const BODY_RUN_WORDS = 8
 const NEUTRAL = /^(?:the|a|an|and|or|of|to|in|any|its|this|that|including|next|paragraph|\p{N}{1,4}|\p{L}|[ivx]{1,4})$/u
 
-function isHarmless(run: readonly string[], place: Place, own: ReadonlySet<string>, replaces: boolean): boolean {
+function isHarmless(run: readonly LineToken[], place: Place, own: ReadonlySet<string>, replaces: boolean): boolean {
   const rest = withoutPhrases(run, KNOWN_PHRASES)
+  const words = rest.map(({ word }) => word)
   if (place === 'body') {
-    const significant = rest.filter(word => !own.has(word) && !NEUTRAL.test(word) && !isAddress(word))
+    const significant = words.filter(word => !own.has(word) && !NEUTRAL.test(word) && !isAddress(word))
     if (significant.length > (replaces ? BODY_RUN_WORDS : 0)) return false
-  }
-  if (place === 'start' && isOpenTitle(rest)) return true
-  return rest.every(word => isHarmlessWord(word, place, own))
+  } else if (!isHeading(place === 'optional' ? rest.filter(({ word }) => !ADVICE.has(word)) : rest, own, place === 'start'))
+    return false
+  if (place === 'start' && isOpenTitle(words)) return true
+  return words.every(word => isHarmlessWord(word, place, own))
 }
 
 function isHarmlessWord(word: string, place: Place, own: ReadonlySet<string>): boolean {
@@ -115,20 +126,30 @@ function addressesOf(statement: string): string[] {
   return wordsOf(statement.toLowerCase()).filter(isAddress)
 }
 
-/** Whether a holder's name contains the subject of a restriction, and is long enough to be recognised elsewhere in the text. */
+/** Whether a holder's name contains the subject of a restriction or the name of a license, and is long enough to be recognised elsewhere in the text. */
 function isSpecialName(name: readonly string[]): boolean {
   const has = (list: RegExp) => name.some(word => list.test(word))
-  return name.length > 1 && has(NAMING) && !has(NEGATING) && !has(ABSOLUTE) && !has(SENTENCE)
+  return (
+    name.length > 1 &&
+    (has(NAMING) || (has(NAMES) && name.at(-1) === 'foundation')) &&
+    !has(NEGATING) &&
+    !has(ABSOLUTE) &&
+    !has(SENTENCE)
+  )
 }
 
 /** Without addresses that moved at the same host: their last segment, which names the document, is the same. */
-function withoutSameReference(run: readonly string[], replaced: readonly Run[]): string[] {
+function withoutSameReference(run: readonly LineToken[], replaced: readonly Run[]): LineToken[] {
   const old = new Set(replaced.flatMap(({ words }) => words.filter(isAddress).map(documentOf)))
-  return run.filter(word => !(isAddress(word) && old.has(documentOf(word))))
+  return run.filter(({ word }) => !(isAddress(word) && old.has(documentOf(word))))
 }
 
-/** URLs in a known variant of the appendix of Apache-2.0. */
-const ADVICE = new Set(['clauses', 'contracts'])
+/** A known variant of the appendix of Apache-2.0. */
+const ADVICE = new Set(
+  'please dont get an informed understanding of your current status in work made hire or other employer ip clauses jurisdiction and contracts before applying'.split(
+    ' ',
+  ),
+)
 
 /** Whether a heading is only the name of an open license: then the license is open, whichever of the two the author meant. */
 function isOpenTitle(run: readonly string[]): boolean {
@@ -143,15 +164,23 @@ const KNOWN_PHRASES = [
   'all rights reserved',
   'end of terms and conditions',
   '51 franklin street fifth floor boston ma 02110 1301 usa',
+  'team members are listed at',
+  'the complete list of contributors can be found at',
+  'for more information please see',
+  'for licensing see',
+  'original library',
+  'additional functionality',
   'the text of the creative commons public licenses is dedicated to the public domain under the cc0 public domain dedication',
 ].map(phrase => phrase.split(' '))
 
-function withoutPhrases(run: readonly string[], phrases: readonly (readonly string[])[]): string[] {
-  const rest: string[] = []
-  for (let index = 0; index < run.length; ) {
-    const phrase = phrases.find(words => words.every((word, offset) => run[index + offset] === word))
-    if (phrase === undefined) rest.push(run[index] ?? '')
-    index += phrase?.length ?? 1
+function withoutPhrases(run: readonly LineToken[], phrases: readonly (readonly string[])[]): LineToken[] {
+  const rest: LineToken[] = []
+  let end = 0
+  for (const [index, token] of run.entries()) {
+    if (index < end) continue
+    const phrase = phrases.find(words => words.every((word, offset) => run[index + offset]?.word === word))
+    if (phrase === undefined) rest.push(token)
+    else end = index + phrase.length
   }
   return rest
 }
@@ -166,7 +195,7 @@ export function ownWords(id: string): ReadonlySet<string> {
 }
 
 const ALSO: readonly (readonly [string, readonly string[]])[] = [
-  ['commons', ['cc', 'creativecommons', 'by']],
+  ['commons', ['cc', 'creativecommons', 'by', 'wiki', 'org', 'considerations', 'licensors', 'licensees', 'link', 'references']],
   ...['gpl', 'lgpl', 'agpl'].map(id => [id, ['gnu', 'general', 'lesser', 'affero', 'gpl', 'lgpl', 'agpl']] as const),
   ['mozilla', ['mpl']],
   ['unlicense', ['public', 'domain']],

@@ -14,7 +14,7 @@ export type LicenseWords =
 /** Reads the value of `license`. Names match word by word, fillers such as "the" aside: with a word more or less they are `unknown`. */
 export function readLicenseWords(value: string): LicenseWords {
   const words = value.trim().replace(/\s+/g, ' ')
-  if (words === '' || words.length > WORDS_CHARACTERS) return { kind: 'unknown' }
+  if (words.endsWith('?') || words === '' || words.length > WORDS_CHARACTERS) return { kind: 'unknown' }
   if (kindOfExpression(words) !== null) return { kind: 'expression', expression: words }
   if (RESERVED.test(words)) return { kind: 'restricted' }
   const file = namedFile(words)
@@ -44,9 +44,14 @@ function expressionOf(words: string): string | null {
   for (const [separator, operator] of OPERATORS) {
     const parts = words.split(separator)
     const ids = parts.length > 1 && parts.length <= EXPRESSION_PARTS ? parts.map(part => idOrName(part.trim())) : []
-    if (ids.length > 0 && ids.every(part => part !== null)) return joinIds(ids, operator)
+    if (ids.length > 0 && ids.every(part => part !== null)) return joinIds(ids, isDivision(separator, ids) ? 'AND' : operator)
   }
   return null
+}
+
+/** Whether a slash stands beside a license that is not open: it may divide parts as well as offer a choice. */
+function isDivision(separator: RegExp, ids: readonly string[]): boolean {
+  return separator === SLASH && ids.some(id => kindOfExpression(id) !== 'open')
 }
 
 function idOrName(words: string): string | null {
@@ -78,10 +83,11 @@ const RESERVED = /\b(?:proprietary|all rights reserved|unlicensed)\b/i
 const FRAME =
   /^(?:(?:(?:licensed|released|distributed|available|published) )?under(?: the(?: terms of(?: the)?)?)? |spdx(?:-license-identifier)?: ?|licen[cs]e: |(?:dual |dually )?licensed(?: as)? |either(?: of)? |dual )/i
 const POINTER_SEPARATOR = /[.,;:]? (?:[-–—|] )?\(?|[.,;:]? ?\(/g
+const SLASH = / ?\/ ?/
 /** What stands between names. A comma and "and" ask for all of them. */
 const OPERATORS = [
   [/ or /i, 'OR'],
-  [/ ?\/ ?/, 'OR'],
+  [SLASH, 'OR'],
   [/,? and |, | ?& ?| ?\+ ?/i, 'AND'],
 ] as const
 

@@ -1,4 +1,6 @@
-import type { RepoPath } from '#core/repo-path.ts'
+import { type RepoPath, ROOT } from '#core/repo-path.ts'
+import { kindOfExpression } from './kind.ts'
+import { readLicenseWords } from './license-words.ts'
 
 /**
  * The `license` of a package or plugin file: words, `null` when the value is not text or the file is malformed and speaks of a license,
@@ -18,8 +20,8 @@ export function readMetadataLicense(text: string): string | null | undefined {
 export type PluginLicenses = ReadonlyMap<RepoPath, string | null>
 
 /**
- * The `license` of the plugins that a `marketplace.json` lists, by the folder of the plugin. Where several share a folder and differ, none
- * counts: each takes a part of it.
+ * The `license` of the plugins that a `marketplace.json` lists, by the folder of the plugin. Where several share a folder and differ, the one
+ * that restricts counts, since each takes a part of it; at the root, where the parts are all others, none does.
  */
 export function readMarketplace(text: string, folderOf: (source: string) => RepoPath | null): PluginLicenses {
   const value = parseObject(text)
@@ -32,11 +34,18 @@ export function readMarketplace(text: string, folderOf: (source: string) => Repo
     const folder = typeof source === 'string' ? folderOf(`${base}${source}`) : null
     if (folder === null) continue
     const words = license === undefined ? undefined : wordsOfValue(license)
-    if (words === undefined || (found.has(folder) && found.get(folder) !== words)) mixed.add(folder)
-    else found.set(folder, words)
+    const known = found.get(folder)
+    if (words === undefined || (known !== undefined && known !== words)) mixed.add(folder)
+    if (words !== undefined && !isRestricted(known)) found.set(folder, words)
   }
-  for (const folder of mixed) found.delete(folder)
+  for (const folder of mixed) if (folder === ROOT || !isRestricted(found.get(folder))) found.delete(folder)
   return found
+}
+
+function isRestricted(words: string | null | undefined): boolean {
+  if (typeof words !== 'string') return false
+  const meaning = readLicenseWords(words)
+  return meaning.kind === 'restricted' || (meaning.kind === 'expression' && kindOfExpression(meaning.expression) === 'restricted')
 }
 
 /** Whether the text of a manifest or of a list of files has a field that names a license. */

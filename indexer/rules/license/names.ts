@@ -9,11 +9,12 @@ export interface LicenseFileName {
    * license in a format that is not read, count where nothing else does.
    */
   rank: 'plain' | 'suffixed' | 'copyright' | 'unread'
-  /** `license`: `LICENSE-MIT` is a license to choose. `scope`: `LICENSE-DOCS` covers a part, `content` one of texts. */
+  /** `license`: `LICENSE-MIT` is a license to choose. `scope`: `LICENSE-CODE` covers a part; `content`: `LICENSE-DOCS` covers one of
+   * texts, or changes the license beside it. */
   names: 'license' | 'scope' | 'content'
 }
 
-const PLAIN = /^(?:LICEN[CS]E|COPYING|UNLICENSE)(?:\.(?:md|txt|rst|markdown))?$/
+const PLAIN = /^(?:(?:LICEN[CS]E|COPYING|UNLICENSE)(?:\.(?:md|txt|rst|markdown|MD|TXT))?|Licen[cs]e(?:\.txt)?)$/
 const SUFFIXED = /^(?:LICEN[CS]E|COPYING)([-_.])([A-Za-z0-9][A-Za-z0-9._-]*?)(?:\.(?:md|txt|rst|markdown))?$/
 const PREFIXED = /^([A-Za-z][A-Za-z0-9.]*)[-_]LICEN[CS]E(?:\.(?:md|txt|rst|markdown))?$/
 const COPYRIGHT = /^COPYRIGHT(?:\.(?:md|txt|rst|markdown))?$/
@@ -24,6 +25,8 @@ const OF_OTHERS = /third|3rd|notice|depend|bundl|vendor/i
 const OF_LIBRARIES =
   /^(?:zlib|json|python|ruby|php|vim|openssl|redis|boost|mozilla|eclipse|elastic|confluent|timescale|llama|gemma|rail)/i
 const OF_CONTENT = /^(?:cc|creative|content|docs?|documentation|skills?|data|media|assets|texts?|gfdl|odbl|ofl)$/
+/** A file that changes the license beside it. */
+const OF_CHANGES = /^(?:addendum|addition(?:al|s)?|amendments?|exclusions?|restrictions?|rider|commons)$/
 
 /** Reads the name of a license file; `null` for other names. */
 export function readLicenseFileName(baseName: string, atRootOrSkill: boolean): LicenseFileName | null {
@@ -33,14 +36,16 @@ export function readLicenseFileName(baseName: string, atRootOrSkill: boolean): L
   if (atRootOrSkill && match(COPYRIGHT) !== null) return { rank: 'copyright', names: 'license' }
   if (atRootOrSkill && match(UNREAD) !== null) return { rank: 'unread', names: 'license' }
   const prefix = match(PREFIXED)?.[1] ?? ''
+  if (OF_CONTENT.test(firstWord(prefix))) return { rank: 'suffixed', names: 'content' }
   // `zlib-LICENSE` is the license of a library that the repository contains.
   if (namesLicense(prefix) && !OF_LIBRARIES.test(prefix)) return { rank: 'suffixed', names: 'license' }
   const [, mark, suffix = ''] = match(SUFFIXED) ?? []
   if (mark === undefined || OF_OTHERS.test(suffix)) return null
   const isNamed = namesLicense(suffix)
   // `LICENSE.MIT` is a license file; `license.py` and `LICENSE-1.png` are not.
-  if (!isNamed && (mark === '.' || suffix.includes('.'))) return null
-  return { rank: 'suffixed', names: OF_CONTENT.test(firstWord(suffix)) ? 'content' : isNamed ? 'license' : 'scope' }
+  const isContent = OF_CONTENT.test(firstWord(suffix)) || OF_CHANGES.test(firstWord(suffix))
+  if (!isNamed && ((mark === '.' && !isContent) || suffix.includes('.'))) return null
+  return { rank: 'suffixed', names: isContent ? 'content' : isNamed ? 'license' : 'scope' }
 }
 
 function namesLicense(part: string): boolean {

@@ -1,17 +1,24 @@
 import { continuesStatement, opensStatement } from './copyright.ts'
-import { wordsOf } from './tokens.ts'
+import { type Token, tokensOf } from './tokens.ts'
 
 /** A license text as words. Copyright statements are separate: they name people, not permissions, but may hide a condition. */
 export interface NormalizedText {
   /** Words in order, in lower case, without punctuation, list numbers and apostrophes; an address is one word. */
   words: string[]
+  /** The same words as the author wrote them. */
+  tokens: LineToken[]
   /** As the author wrote them; continued lines are joined. */
   copyright: string[]
 }
 
+export interface LineToken extends Token {
+  /** Number of its line. */
+  line: number
+}
+
 /** Splits text into comparable words, in linear time. A text longer than any license has none. */
 export function normalizeText(text: string): NormalizedText {
-  const normalized: NormalizedText = { words: [], copyright: [] }
+  const normalized: NormalizedText = { words: [], tokens: [], copyright: [] }
   const plain = decodeEntities(text)
     .normalize('NFKC')
     .replace(INVISIBLE, '')
@@ -21,15 +28,17 @@ export function normalizeText(text: string): NormalizedText {
   // Checked after NFKC, which can turn one character into eighteen.
   if (plain.length > NORMALIZED_CHARACTERS) return normalized
   let statement: string | null = null
-  for (const line of [...plain.split(LINE_BREAK).flatMap(splitStatement), '']) {
+  for (const [number, line] of [...plain.split(LINE_BREAK).flatMap(splitStatement), ''].entries()) {
     const body = line.slice(0, LINE_MARKS).replace(MARKS, '') + line.slice(LINE_MARKS)
     if (statement !== null && continuesStatement(statement, body)) statement = `${statement} ${body}`
     else {
       if (statement !== null) normalized.copyright.push(statement)
       statement = opensStatement(body) ? body : null
-      if (statement === null) for (const word of wordsOf(body.toLowerCase().replace(LIST_NUMBER, ''))) normalized.words.push(word)
+      if (statement === null)
+        for (const token of tokensOf(body.replace(LIST_NUMBER, ''))) normalized.tokens.push({ ...token, line: number })
     }
   }
+  normalized.words = normalized.tokens.map(({ word }) => word)
   return normalized
 }
 
@@ -56,7 +65,7 @@ const BEFORE_STATEMENT = /(?<=[^\s©)])(?<!portions)[ \t]+(?=copyright (?:\(c\)|
 const AFTER_STATEMENT = /(?<=[\s.])(?:licensed under the|permission is hereby|permission to use|redistribution and use) /i
 const LINE_MARKS = 200
 const MARKS = /^[\s>#*_=|/;%"'.~-]+/
-const LIST_NUMBER = /^(?:\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]|\(?\d{1,2}(?:\.\d{1,2}){1,2}[.)]?)\s+/
+const LIST_NUMBER = /^(?:\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]|\(?\d{1,2}(?:\.\d{1,2}){1,2}[.)]?)\s+/i
 
 /** Replaces the character references that Markdown tools write into license texts. */
 function decodeEntities(text: string): string {

@@ -117,10 +117,14 @@ function nearestDeclaration(
   for (const [index, level] of levels.entries()) {
     const own = declaredIn(level)
     const reuse = readReuse(reading, level, folder)
-    const declared = combineDeclarations(
-      [own, reuse?.declaration ?? null].filter(one => one !== null),
-      reading.sources,
-    )
+    // What cannot be read may restrict; only words of the same folder say more.
+    const isUnclear = reuse?.declaration.kind === 'unknown' && own?.kind === 'open' && own.origin !== 'words'
+    const declared = isUnclear
+      ? reuse.declaration
+      : combineDeclarations(
+          [own, reuse?.declaration ?? null].filter(one => one !== null),
+          reading.sources,
+        )
     if (declared === null) continue
     if (own !== null || reuse === null || reuse.unannotated === null) return declared
     const rest = nearestDeclaration(reading, folder, declaredIn, levels.slice(index + 1)) ?? readLicenseTexts(reading)

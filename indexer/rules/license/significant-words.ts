@@ -8,7 +8,7 @@ const ABSOLUTE_WORDS = 'noncommercial* noderiv* nc nd proprietar* unlicensed con
 /** Words that deny or demand, in the languages in which authors annotate licenses. */
 const NEGATING_WORDS = `
   not no non nor none never nobody nothing cannot cant dont doesnt wont isnt arent neither only solely sole except* exclud* unless
-  prohibit* forbid* forbade bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cation) withhold* withheld
+  prohibit* forbid* forbade bans banned disallow* restrict* restrain* refus* den(?:y|ies|ied) revo(?:ke|kes|ked|cable|cably|cation) withhold* withheld
   must mustnt shall
   nicht kein* nur ohne verboten untersagt ausgenommen außer ausser unzulässig
   sauf uniquement seulement interdit* interdiction
@@ -53,13 +53,22 @@ export const CONDITIONAL = wordList(`
   attribution acknowledg* credit advertis* notify notif* report* contact* written writing prior
   after day days week weeks month months year years hour hours seats employees
   derivat* redistribut* distribut* reproduc* copy copies copying publish publishing share sharing transfer* embed* bundle* incorporat* combin* deploy* run execut* access*
-  agreement* contract contracts sharealike dual
+  agreement* contract contracts sharealike dual available
 `)
 
 /** Words that occur in sentences about permissions and not in names. */
 export const SENTENCE = wordList(`
   use used uses using usage need* requir* may permission* agreement* contract* companies terms consent* approv* written prior provided if when
   subject apply applies allow* grant* agree*
+`)
+
+/** Words that address the reader, or take back what stands beside them. In a title they may have a capital, as names do. */
+export const ADDRESSING = wordList(`
+  ask call tell talk hire donat* pray inform request buy order join keep stay hands look touch take leave go stop please get read write
+  member members customer customers subscriber* guests visitors readers reviewers employees partners clients buyers humans people persons robots bots friends sponsors patrons
+  void null withdrawn cancel* closed close obsolete draft sample template placeholder pending deprecated outdated embargo* joke lie kidding ignore disregard forget
+  leaked stolen classified gratis freemium shareware demoware nagware charityware careware visible old former* previous* earlier undecided todo tbd
+  effective valid soon will choose start starts starting wrong scratch superceded postcardware beerware
 `)
 
 /** Words that speak of a license. */
@@ -76,7 +85,8 @@ export const NAMES = wordList(`
 export const ESSENTIAL = wordList(`
   not no non nor with without free freely charge fee any anyone anybody everyone every person persons third
   permission* permit* grant* allow* hereby may right rights use used uses using copy copies copying modify modification* modified merge publish* distribut* redistribut* sublicens* sell reproduc* sell* share* adapt*
-  prepare display perform derivative* commercial* noncommercial purpose* software work works material public perpetual irrevocable worldwide royalty exclusive
+  you waive* abandon* surrender* irrevocabl* permanent* fully unconditional* whole verbatim execute transmit compile alter* embed make made available binary
+  prepare display perform derivative* commercial* noncommercial purpose* software work works material public perpetual worldwide royalty exclusive
   original covered licensed program library document deal unlimited restriction* limitation* except unless provided subject irrespective whether
 `)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { APACHE, BSD, CC_BY, change, GPL, ISC, isOpen, MIT, textOf } from './license-texts.ts'
+import { APACHE, BSD, CC_BY, change, GPL, ISC, isOpen, MIT, MPL, textOf } from './license-texts.ts'
 
 const COPYRIGHT = /^Copyright.*$/m
 /** MIT with another copyright line. */
@@ -111,9 +111,68 @@ describe('a text that permits no copy stays closed', () => {
     'Reserved For Members',
     'Example. Students of Example University',
     'Example\nand friends who asked',
+    'Example, Hands Off',
+    'Example, see LEGAL.md',
+    'Example - Closed Source',
+    'Example (Draft)',
+    'Example – MEMBERS',
   ])('a copyright statement that says more than names: %s', words => {
     expect(isOpen(heldBy(`Copyright (c) 2026 ${words}`))).toBe(false)
     expect(isOpen(`Copyright (c) 2026 ${words}\n\n${APACHE}`)).toBe(false)
+  })
+
+  test.each([
+    'Ask Jane first.',
+    'Hands off.',
+    'Members.',
+    'For members of Example.',
+    'This is for Example Inc.',
+    'This belongs to Example.',
+    'Reading is fine.',
+    'Now closed source.',
+    'Source-available.',
+    'Closed Source',
+    'The license above is withdrawn.',
+    'Old releases: see above. New releases: closed.',
+    'See LEGAL.md',
+    'Covers src.',
+    'From 2030 on.',
+    'Effective 2030',
+    'Template.',
+    'TODO: decide.',
+    'Robots keep out.',
+    'Email jane@example.com first.',
+    'Kaupallinen käyttö kielletty.',
+    'Komerční použití zakázáno.',
+    'Kereskedelmi célra tilos.',
+    'Dilarang untuk penggunaan komersial.',
+    'Bitte vorher fragen.',
+    'Demander à Jane avant.',
+    'Wszelkie prawa zastrzeżone.',
+  ])('a sentence of ordinary words beside a license: %s', sentence => {
+    for (const text of [MIT, APACHE, BSD, CC_BY, GPL]) {
+      expect(isOpen(`${text}\n\n${sentence}`)).toBe(false)
+      expect(isOpen(`${sentence}\n\n${text}`)).toBe(false)
+    }
+    expect(isOpen(change(MIT, AFTER_TITLE, `(${sentence})\n`))).toBe(false)
+    expect(isOpen(change(APACHE, 'Copyright [yyyy]', `${sentence}\n\nCopyright [yyyy]`))).toBe(false)
+  })
+
+  test.each([
+    ['Apache for members', APACHE, 'hereby grants to You', 'hereby grants to Members'],
+    ['BSD of sources alone', BSD, 'in source and binary forms', 'in source forms'],
+    ['CC-BY of a part', CC_BY, 'in whole or in part', 'in part'],
+    ['CC0 that considers a waiver', textOf('CC0-1.0'), 'unconditionally waives', 'unconditionally considers'],
+    ['CC0 that may end', textOf('CC0-1.0'), 'permanently, irrevocably', 'permanently, revocably'],
+    ['WTFPL of other copies', textOf('WTFPL'), 'verbatim or modified', 'partial or modified'],
+    ['Boost without execution', textOf('BSL-1.0'), 'distribute, execute, and transmit', 'distribute, and transmit'],
+    ['MPL that keeps its code', MPL, 'reproduce, make available, modify', 'reproduce, modify'],
+  ])('a word of the permission is gone: %s', (_, license, from, to) => {
+    expect(isOpen(change(license, from, to))).toBe(false)
+  })
+
+  test.each(['N O T  F O R  S A L E', 'n o t f o r s a l e', 'N.O.T F.O.R S.A.L.E'])('letters that spell words: %s', letters => {
+    expect(isOpen(`${MIT}\n\n${letters}`)).toBe(false)
   })
 
   test.each(['BSD-2-Clause', 'BSD-3-Clause'])('%s without its first sentence, which grants', id => {

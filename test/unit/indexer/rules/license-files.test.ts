@@ -74,6 +74,19 @@ describe('license files', () => {
     expect(licenseOf({ files: notice }, '')).toEqual(['open', 'MIT', 'LICENSE'])
   })
 
+  test('a file that changes the license beside it, or names its part first, has to be open', () => {
+    for (const name of ['LICENSE-ADDENDUM.md', 'LICENSE-RESTRICTIONS', 'SKILLS-LICENSE', 'LICENSE.skills.md'])
+      expect(licenseOf({ files: { LICENSE: text('MIT'), [name]: 'Ask Jane before you copy a skill.' } }, '')[0]).toBe('unknown')
+    const open = { LICENSE: text('MIT'), 'DOCS-LICENSE.txt': text('CC-BY-4.0') }
+    expect(licenseOf({ files: open }, '')).toEqual(['open', 'MIT AND CC-BY-4.0', 'LICENSE'])
+  })
+
+  test('an extension in upper case, and a name with a capital, are those of a license in every folder', () => {
+    for (const name of ['LICENSE.TXT', 'LICENSE.MD', 'License', 'License.txt'])
+      expect(licenseOf({ files: { LICENSE: text('MIT'), [`lib/${name}`]: 'All rights reserved.' } }, 'lib')[0]).toBe('restricted')
+    expect(licenseOf({ files: { LICENSE: text('MIT'), 'lib/License.md': '# Licenses\n\nA page.' } }, 'lib')[0]).toBe('open')
+  })
+
   const CHOICE = `This work is licensed under either of
 
 - Apache License, Version 2.0 ([LICENSE-APACHE](LICENSE-APACHE) or http://www.apache.org/licenses/LICENSE-2.0)

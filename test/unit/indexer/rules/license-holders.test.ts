@@ -44,6 +44,8 @@ describe('names of holders hold no terms', () => {
     'Copyright (c) 2026-present Jane Doe and the Example contributors listed at <https://example.com/team> and in the README file.',
     'Copyright Contributors to the Example project.',
     'Copyright (c) 2026 Center for Open Science',
+    'Copyright (c) Jane Doe <jane@example.com> (example.com)',
+    'Copyright (c) 2026, Mozilla Foundation and contributors',
   ])('%s', statement => {
     expect(recognizeLicenseText(heldBy(statement))).toEqual({ kind: 'known', id: 'MIT' })
     expect(recognizeLicenseText(`${statement}\n\n${APACHE}`)).toEqual({ kind: 'known', id: 'Apache-2.0' })
@@ -57,11 +59,37 @@ describe('names of holders hold no terms', () => {
     expect(isOpen(other)).toBe(false)
   })
 
+  test('a holder may have the name of a license, and the disclaimer may leave out its subject', () => {
+    const held = change(BSD, /^.*<owner>.*$/m, 'Copyright (c) 2026, Mozilla Foundation and contributors')
+    const named = change(held, 'the copyright holder nor', 'the Mozilla Foundation nor')
+    expect(recognizeLicenseText(named)).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
+    const short = named.replaceAll('THIS SOFTWARE', 'THIS')
+    expect(recognizeLicenseText(short)).toEqual({ kind: 'known', id: 'BSD-3-Clause' })
+  })
+
   test('a license on one line is recognised', () => {
     expect(recognizeLicenseText(heldBy('Copyright (c) 2026 Example AI, Inc.').replace(/\s+/g, ' '))).toEqual({
       kind: 'known',
       id: 'MIT',
     })
+  })
+})
+
+describe('headings and credits hold no terms', () => {
+  test.each([
+    'example',
+    'example-tools v2',
+    'Copyright example, Inc.',
+    'Example Tools for Node.js',
+    'The Example team members are listed at https://github.com/example/example#team',
+    'The complete list of contributors can be found at: https://example.com/contributors',
+    'Original code by Jane Doe <jane@example.com>',
+    'TypeScript port by Jane Doe',
+    'Based on https://github.com/example/original',
+    '- **Author**: Jane Doe\n- **Website**: [www.example.com](https://www.example.com)',
+  ])('%s above a license', heading => {
+    expect(recognizeLicenseText(`${heading}\n\n${MIT}`)).toEqual({ kind: 'known', id: 'MIT' })
+    expect(recognizeLicenseText(`# ${heading}\n\n${APACHE}`)).toEqual({ kind: 'known', id: 'Apache-2.0' })
   })
 })
 

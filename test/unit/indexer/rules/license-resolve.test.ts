@@ -131,6 +131,14 @@ describe('the nearest declaration', () => {
     expect(licenseOf({ files: marketplace({ source: './', license: 'MIT' }) }, 'a')).toEqual(['open', 'MIT', source])
     const mixed = marketplace({ source: './', license: 'MIT' }, { source: './', license: 'Proprietary' })
     expect(licenseOf({ files: mixed }, 'a')[0]).toBe('none')
+    for (const other of ['MIT', undefined]) {
+      const parts = [
+        { source: './a', license: 'Proprietary' },
+        { source: './a', license: other },
+      ]
+      for (const plugins of [parts, parts.toReversed()])
+        expect(licenseOf({ files: { ...marketplace(...plugins), LICENSE: text('MIT') } }, 'a')[0]).toBe('restricted')
+    }
     expect(licenseOf({ files: { ...one, 'a/LICENSE': text('BUSL-1.1') } }, 'a')[0]).toBe('restricted')
     const rooted = {
       '.claude-plugin/marketplace.json': '{"metadata":{"pluginRoot":"./plugins"},"plugins":[{"source":"a","license":"MIT"}]}',

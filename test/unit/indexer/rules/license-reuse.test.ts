@@ -101,6 +101,12 @@ describe('the REUSE specification', () => {
     expect(licenseOf({ files: { ...below, LICENSE: text('BUSL-1.1') } }, 'skills/a')[0]).toBe('restricted')
   })
 
+  test('a file that cannot be read closes what a license file beside it opens, but for declared words', () => {
+    const files = { ...FILES, LICENSE: text('MIT'), 'REUSE.toml': 'version = ' }
+    expect(licenseOf({ files }, 'skills/a')).toEqual(['unknown', null, 'REUSE.toml'])
+    expect(licenseOf({ files, manifests: { '': 'MIT' } }, 'skills/a')[0]).toBe('open')
+  })
+
   test('a withheld text is not named', () => {
     const files = { ...FILES, 'LICENSES/LicenseRef-Secret.txt': 'Ask us.', 'REUSE.toml': reuse(annotation('"**"', 'MIT')) }
     const { issues } = resolve({ files, withheld: ['LICENSES/LicenseRef-Secret.txt'] }, 'skills/a')
