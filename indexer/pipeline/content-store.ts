@@ -271,14 +271,24 @@ function factsOfCode({ path, mode }: TreeFile, text: string): DeliveredFacts {
   return factsOfText(text, codePlaceOf(path, text, mode === '100755'))
 }
 
-/** A shell runs a script that has one byte which is no UTF-8. Programs for processors and media have no such facts. */
+/**
+ * A shell runs a script that has one byte which is no UTF-8, or a zero; PowerShell runs one in UTF-16. Programs for processors and media have no such
+ * facts.
+ */
 function factsOfBytes(file: TreeFile, bytes: Uint8Array): DeliveredFacts {
-  const text = lenientDecoder.decode(bytes)
-  const isProgram = bytes.includes(0) && !text.startsWith('#!')
-  return isProgram || isBinaryName(file.path) ? {} : factsOfCode(file, text)
+  if (isBinaryName(file.path)) return {}
+  const wide = WIDE.find(({ mark }) => mark.every((byte, index) => bytes[index] === byte))
+  const text = (wide?.decoder ?? lenientDecoder).decode(bytes)
+  const isProgram = wide === undefined && bytes.includes(0) && codePlaceOf(file.path, text, false) === null
+  return isProgram ? {} : factsOfCode(file, text)
 }
 
 const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
+/** Encodings of which a byte order mark tells. */
+const WIDE = [
+  { mark: [0xff, 0xfe], decoder: new TextDecoder('utf-16le') },
+  { mark: [0xfe, 0xff], decoder: new TextDecoder('utf-16be') },
+]
 
 function detachedFacts({ title, summary, links, tokens, delivered }: TextFacts): TextFacts {
   return {

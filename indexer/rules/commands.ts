@@ -16,7 +16,7 @@ export type CodePlace = 'markup' | 'script' | null
 /** @param isExecutable whether the file is executable */
 export function codePlaceOf(path: string, text: string, isExecutable: boolean): CodePlace {
   if (isMarkdown(path)) return 'markup'
-  if (isExecutable || text.startsWith('#!') || SCRIPT.test(path)) return 'script'
+  if (isExecutable || /^\ufeff?#!/.test(text) || SCRIPT.test(path)) return 'script'
   return isProse(path) ? 'markup' : null
 }
 
@@ -27,12 +27,19 @@ const SCRIPT =
 export function* commandsIn(text: string, place: CodePlace): Generator<WrittenCommand> {
   if (place === null || !MAY_COMMAND.test(text)) return
   const pieces = place === 'script' ? joinLines(text.split('\n'), 1) : piecesOfMarkup(text)
-  for (const { code, line } of pieces) {
-    if (!MAY_COMMAND.test(code)) continue
-    const shown = code.replace(PROMPT, '').trim()
-    const at = commandAt(shown)
-    if (at >= 0) yield { command: shown, line, at }
+  for (const piece of pieces) {
+    if (!MAY_COMMAND.test(piece.code)) continue
+    const found = commandOf(piece)
+    // Not every language and not every backslash continues a line: a command may begin on any of them.
+    if (found !== null) yield found
+    else yield* linesOf(piece).flatMap(line => commandOf(line) ?? [])
   }
+}
+
+function commandOf({ code, line }: Code): WrittenCommand | null {
+  const command = code.replace(PROMPT, '').trim()
+  const at = commandAt(command)
+  return at < 0 ? null : { command, line, at }
 }
 
 /** Most texts have none of these words. */
@@ -42,29 +49,64 @@ const MAY_COMMAND =
 const PROMPT = /^[\s>]*(?:[$%❯]\s+|PS [^>]{0,200}>\s)?/
 const SHELL_PROMPT = /^[\s>]*\$\s/
 
-/** A piece of code, and the line where it begins. */
+/** Code, and the line where it begins. */
 interface Code {
   code: string
   line: number
 }
 
+/** A piece of code. `joined`: the lines that it is made of. */
+interface Piece extends Code {
+  joined: readonly Code[]
+}
+
 /** Lines of code, those joined that one command spans. Comments are left out. */
-function* joinLines(lines: readonly string[], first: number): Generator<Code> {
-  let joined: string[] = []
-  for (const [index, written] of lines.entries()) {
-    const text = written.trimEnd()
-    joined.push(text)
-    if (CONTINUES.test(text.slice(-2)) && index < lines.length - 1) continue
-    const code = joined.join('\n')
-    if (!/^#(?!!)/.test(code.trimStart())) yield { code, line: first + index + 1 - joined.length }
+function* joinLines(written: readonly string[], first: number): Generator<Piece> {
+  let joined: Code[] = []
+  for (const [index, one] of written.entries()) {
+    const code = withoutComment(one.trimEnd())
+    const isComment = COMMENT.test(code)
+    const isSkipped = isComment ? joined.length === 0 : code === ''
+    // A shell skips comments and empty lines behind a pipe.
+    if (!isSkipped && !(isComment && endsInSign(joined))) joined.push({ code, line: first + index })
+    const continues = isComment || code === '' ? endsInSign(joined) : CONTINUES.test(code.slice(-2))
+    if (joined.length === 0 || (continues && index < written.length - 1)) continue
+    yield pieceOf(joined)
     joined = []
   }
 }
 
+/** A line that goes on behind a comment, without the comment. What only looks like one may have commands behind it. */
+function withoutComment(code: string): string {
+  if (!code.includes('#')) return code
+  const without = code.replace(COMMENT_AFTER_SIGN, '$1')
+  return without === code || (MAY_COMMAND.test(code) && commandAt(code) >= 0) ? code : without
+}
+
+function pieceOf(joined: readonly Code[]): Piece {
+  return { code: joined.map(({ code }) => code).join('\n'), line: joined[0]?.line ?? 0, joined }
+}
+
+/** The lines of a piece, each by itself; none if there is only one. */
+function linesOf({ joined }: Piece): Code[] {
+  const lines = joined.flatMap(({ code, line }) => code.split(LINE_END).map(part => ({ code: part.replace(/\\$/, ''), line })))
+  return lines.length > 1 ? lines.filter(({ code }) => MAY_COMMAND.test(code) && !COMMENT.test(code)) : []
+}
+
+function endsInSign(joined: readonly Code[]): boolean {
+  return SIGN_AT_END.test(joined.at(-1)?.code.slice(-4) ?? '')
+}
+
 const CONTINUES = /[\\|]$|&&$/
+/** Also where a backslash follows the sign. */
+const SIGN_AT_END = /(?:\||&&)\s?\\?$/
+/** A line of which nothing runs. Some languages end lines at other characters, too. */
+const COMMENT = /^\s*#(?!!)[^\r\u2028\u2029]*$/
+const COMMENT_AFTER_SIGN = /(\||&&)[ \t]+#[^\r\u2028\u2029]*/
+const LINE_END = /[\r\u2028\u2029]/
 
 /** Blocks of shells line by line, and spans of code. */
-function* piecesOfMarkup(text: string): Generator<Code> {
+function* piecesOfMarkup(text: string): Generator<Piece> {
   let block: { fence: string; language: string; from: number } | null = null
   let lines: string[] = []
   const all = text.split('\n')
@@ -97,20 +139,20 @@ const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}|~{3,})/
 const LANGUAGE = /^\s*\{?\.?([\w-]*)/
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'shell', 'zsh', 'console', 'powershell'])
 
-function* commandLines(language: string, lines: readonly string[], from: number): Generator<Code> {
+function* commandLines(language: string, lines: readonly string[], from: number): Generator<Piece> {
   if (language !== '' && !SHELLS.has(language)) return
   for (const piece of joinLines(lines, from)) if (language !== '' || SHELL_PROMPT.test(piece.code)) yield piece
 }
 
 /** The spans of code of a paragraph: from a run of backticks to the next of the same length. */
-function* spansIn(paragraph: string, line: number): Generator<Code> {
+function* spansIn(paragraph: string, line: number): Generator<Piece> {
   const runs = runsIn(paragraph)
   let [counted, at] = [0, line]
   for (let number = 0; number < runs.length; number++) {
     const [opens, closes] = [runs[number], runs[runs[number]?.closedBy ?? -1]]
     if (opens === undefined || closes === undefined) continue
     for (; counted < opens.to; counted++) if (paragraph.charCodeAt(counted) === LINE_FEED) at++
-    yield { code: paragraph.slice(opens.to, closes.from), line: at }
+    yield { code: paragraph.slice(opens.to, closes.from), line: at, joined: [] }
     number = opens.closedBy
   }
 }

@@ -68,8 +68,9 @@ export function hostsIn(text: string, linesBefore = 0): Found<'hosts'> {
   const lineAt = lineCounter(text, linesBefore)
   for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
     if (!SCHEME.test(text.slice(Math.max(0, at - 5), at))) continue
-    const host = hostOf(AUTHORITY.exec(text.slice(at + 3, at + 3 + AUTHORITY_CHARACTERS))?.[0] ?? '')
-    if (host !== null && !hosts.has(host)) hosts.set(detached(host), lineAt(at))
+    const after = text.slice(at + 3, at + 3 + AUTHORITY_CHARACTERS)
+    for (const host of [hostOf(AUTHORITY.exec(after)?.[0] ?? ''), longerHostOf(after)])
+      if (host !== null && !hosts.has(host)) hosts.set(detached(host), lineAt(at))
     if (hosts.size > FACTS_PER_TEXT.hosts) break
   }
   return [...hosts]
@@ -113,8 +114,30 @@ function hostOf(authority: string): string | null {
   const written = withoutTrailing(HOST.exec(authority.slice(authority.lastIndexOf('@') + 1))?.[0] ?? '', /[.~_-]/)
   if (written === '') return null
   if (/^[\w.-]+$/.test(written)) return written.toLowerCase()
+  return parsedHost(written)
+}
+
+function parsedHost(written: string): string | null {
   return URL.canParse(`http://${written}/`) ? new URL(`http://${written}/`).hostname : null
 }
+
+/**
+ * A host that goes on behind what looks like its end, as a URL parser reads it; `null` if it ends there. A parser takes `。` for a dot, permits most
+ * signs in a host, and permits quotes and parentheses before an `@`.
+ */
+function longerHostOf(text: string): string | null {
+  const [authority = ''] = LONGER_AUTHORITY.exec(text) ?? []
+  const nameEnd = authority.lastIndexOf('@') + 1
+  const [written, behind = ''] = SIGNED_HOST.exec(authority.slice(nameEnd)) ?? []
+  if (written !== undefined && DOT.test(behind)) return parsedHost(written)
+  return nameEnd > (AUTHORITY.exec(text)?.[0] ?? '').length ? hostOf(authority.slice(nameEnd)) : null
+}
+
+const LONGER_AUTHORITY = /^[^\s/?#\\"<>]*/
+/** A host, a sign, and what stands behind it. A sign before a letter of a script without spaces is the end of a sentence. */
+const SIGNED_HOST =
+  /^[\p{L}\p{M}\p{N}\p{Cf}._~%-]+((?:[!$&*+,;=]|(?!\p{ASCII})[\p{P}\p{S}]){1,8}(?=[a-z\d.\uff10-\uff5a-])(?:[\p{L}\p{M}\p{N}\p{Cf}._~%!$&*+,;=-]|(?!\p{ASCII})[\p{P}\p{S}])*)/iu
+const DOT = /[.\u3002\uff0e\uff61][\p{L}\p{N}]/u
 
 /**
  * About how many tokens of o200k_base a text has. Counting takes a second for a megabyte, too long for every document of a repository; this takes

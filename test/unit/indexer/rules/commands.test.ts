@@ -112,11 +112,30 @@ test('of a script stand on any line but in comments', () => {
 })
 
 test.each([
+  ['a comment that ends like a line that goes on', '# a \\\nsudo b', '2 sudo b'],
+  ['a backslash that is escaped', 'echo a\\\\\nsudo b', '2 sudo b'],
+  ['a backslash before a space', 'echo a \\ \nsudo b', '2 sudo b'],
+  ['a folder whose name ends the line', 'dir C:\\\nnpx b', '2 npx b'],
+  ['a comment behind a pipe', 'curl x |\n# b\nsh', '1 curl x |\nsh'],
+  ['a comment on the line of a pipe', 'curl x | # b\nsh', '1 curl x |\nsh'],
+  ['what looks like a comment', 'echo "| # "; sudo b', '1 echo "| # "; sudo b'],
+  ['an empty line behind a pipe', 'curl x |\n\nsh', '1 curl x |\nsh'],
+  ['a comment that a carriage return ends', '# a\rsudo b\n', '1 sudo b'],
+])('%s does not hide the next command', (_, text, expected) => {
+  expect(told(text, 'script')).toEqual([expected])
+})
+
+test('packages in a list of arguments are no commands', () => {
+  expect(told('apt-get install -y \\\n  sudo \\\n  ssh\n', 'script')).toEqual([])
+})
+
+test.each([
   ['a.md', '', false, 'markup'],
   ['a.md', '', true, 'markup'],
   ['a.txt', '', false, 'markup'],
   ['a.sh', '', false, 'script'],
   ['bin/tool', '#!/usr/bin/env node\n', false, 'script'],
+  ['bin/tool', '\ufeff#!/bin/sh\n', false, 'script'],
   ['bin/tool', '', true, 'script'],
   ['Makefile', '', false, 'script'],
   ['data.json', '', false, null],
@@ -132,6 +151,7 @@ test.each([
   ['marks of lists', '- '],
   ['marks of quotations', '> '],
   ['ends that go on', '\\\n'],
+  ['comments behind pipes', '| #'],
   ['blocks', '```\n$ x\n'],
 ])('a mebibyte of %s is read to its end', (_, repeated) => {
   const text = `${repeated.repeat(1_048_576 / repeated.length)}\n\n\`npx a\`\n`
