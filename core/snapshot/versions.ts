@@ -8,7 +8,7 @@
  * 5: the tokens of what skills deliver.
  * 6: a table of what is delivered, by digest, which two commits are compared by.
  * 7: that table tells files whose bytes are not held by their blobs.
- * 8: facts of every delivered file; which skills are copies of which; what some clients refuse of a skill.
+ * 8: which skills are copies of which; what some clients refuse of a skill.
  * 9: facts have lines and commands and are of every served file; which hosts a commit links to; the include list of every file that may declare one.
  */
 export const FORMAT_VERSION = 9
@@ -28,8 +28,10 @@ export const FORMAT_VERSION = 9
  * 6: words of restriction are not looked for in names and addresses, and licenses are read where and as people declare them; front matter is
  *    read field by field where it is not YAML; packages are what `npx skills` takes; copies are no duplicates; symbolic links are read as their
  *    targets; references in code are checked; a job that runs out of time leaves out files.
+ * 7: a license, an offer or a section that says more than an open license does is unknown; what links give keeps to the limits of a path; copies
+ *    have the same includes, manifests, licenses and notices.
  */
-export const RULES_VERSION = 6
+export const RULES_VERSION = 7
 
 /**
  * Version of the search terms and postings, part of the header's key: snapshots of another version are ignored and built again.
