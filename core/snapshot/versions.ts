@@ -29,7 +29,7 @@ export const FORMAT_VERSION = 9
  *    read field by field where it is not YAML; packages are what `npx skills` takes; copies are no duplicates; symbolic links are read as their
  *    targets; references in code are checked; a job that runs out of time leaves out files.
  * 7: a license, an offer or a section that says more than an open license does is unknown; what links give keeps to the limits of a path; copies
- *    have the same includes, manifests, licenses and notices.
+ *    have the same includes, manifests and licenses.
  */
 export const RULES_VERSION = 7
 

@@ -1,9 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
-import { ancestorsOf, baseNameOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
+import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
 import { comparePlaces } from '#core/skill-places.ts'
 import { warnOfDuplicates } from './duplicate-names.ts'
 import { includedPaths } from './includes.ts'
-import { createNotices, type NoticesOf } from './notices.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
 import { manifestsAbove } from './rule-chain.ts'
 import type { Tree } from './tree.ts'
@@ -14,7 +13,6 @@ interface Place {
   tree: Tree
   policy: Policy
   files: ReadonlyMap<RepoPath, PlannedFile>
-  noticesOf: NoticesOf
 }
 
 /**
@@ -42,12 +40,13 @@ function firstPlace(skills: readonly PlannedSkill[]): PlannedSkill {
 
 /**
  * Sets of listed skills that are copies of each other: they have one name, and deliver and install the same. Their folders have the same files, byte for
- * byte, less those that manifests exclude; the same manifests are above them; they include the same; and they have one license, with the same notices.
+ * byte, less those that manifests exclude; the same manifests are above them; they include the same; and they have one license. Its text may lie in another file for each
+ * of them, since plugins come with their own.
  */
 function findCopies(skills: readonly PlannedSkill[], { tree, policy, files }: Plan): PlannedSkill[][] {
   const listed = skills.filter(({ skill }) => !skill.internal)
   const planned = byPath(files)
-  const place: Place = { tree, policy, files: planned, noticesOf: createNotices(tree, planned) }
+  const place: Place = { tree, policy, files: planned }
   const digestOf = createFolderDigest(place)
   return groupsBy(listed, ({ file }) => file.oid).flatMap(sameText => groupsBy(sameText, skill => keyOf(skill, place, digestOf)))
 }
@@ -57,11 +56,7 @@ function groupsBy<Skill>(skills: readonly Skill[], keyOf: (skill: Skill) => stri
   return [...Map.groupBy(skills, keyOf)].flatMap(([key, same]) => (key === null || same.length < 2 ? [] : [same]))
 }
 
-function keyOf(
-  planned: PlannedSkill,
-  { policy, noticesOf }: Place,
-  digestOf: (folder: RepoPath) => string | null,
-): string | null {
+function keyOf(planned: PlannedSkill, { policy }: Place, digestOf: (folder: RepoPath) => string | null): string | null {
   const { skill, full, license } = planned
   const { directory, name } = skill
   const digest = digestOf(directory)
@@ -73,8 +68,7 @@ function keyOf(
   const includes = includedPaths(chain, skill).map(target =>
     typeof target === 'string' && isInside(directory, target) ? { below: target.slice(directory.length) } : target,
   )
-  const notices = full ? noticesOf(planned).map(({ path, oid }) => [baseNameOf(path), oid]) : []
-  return JSON.stringify([digest, name, full, manifests, includes, license.license.kind, license.license.name, notices])
+  return JSON.stringify([digest, name, full, manifests, includes, license.license.kind, license.license.name])
 }
 
 /** Digests what lies in a folder and below it, each folder once; `null` where that is not wholly known. */

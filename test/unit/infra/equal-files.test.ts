@@ -31,17 +31,6 @@ test('there are none where no two skills are of one size, whatever else is', () 
   expect(pathsIn({ 'SKILL.md': 10, 'a/SKILL.md': 11, 'x.md': 1, 'a/x.md': 1, 'b/x.md': 1, 'noSKILL.md': 10 })).toEqual([])
 })
 
-test('licenses and notices of the same size and name may be equal, wherever they lie', () => {
-  const sizes = { 'a/NOTICE': 3, 'b/NOTICE': 3, 'b/LICENSE.md': 4, 'c/LICENSE.md': 5, 'c/notes.md': 3, 'a/notes.md': 3 }
-  expect(pathsIn({ 'a/s/SKILL.md': 10, 'b/t/SKILL.md': 10, ...sizes })).toEqual([
-    'a/NOTICE',
-    'a/s/SKILL.md',
-    'b/NOTICE',
-    'b/t/SKILL.md',
-  ])
-  expect(pathsIn({ 'a/s/SKILL.md': 10, 'b/t/SKILL.md': 11, ...sizes })).toEqual([])
-})
-
 test('a skill at the root may be a copy as others', () => {
   expect(pathsIn({ 'SKILL.md': 10, 'x.md': 1, 'a/SKILL.md': 10, 'a/x.md': 1 })).toEqual([
     'SKILL.md',

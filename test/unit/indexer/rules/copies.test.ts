@@ -47,6 +47,11 @@ describe('a skill is a copy of another one', () => {
     expect(copiesIn({ ...twice(), '.claude/LICENSE': MIT })).toEqual({ '.claude/skills/x': 'skills/x' })
   })
 
+  test('where its license comes with another notice', () => {
+    const files = { ...twice(), '.claude/LICENSE': MIT, '.claude/NOTICE': 'Thanks.\n' }
+    expect(copiesIn(files)).toEqual({ '.claude/skills/x': 'skills/x' })
+  })
+
   test('where a file that it includes lies in its own folder, or the same one outside', () => {
     expect(copiesIn(twice({}, skillText('x', 'B.\n', 'include: [a.md, /shared.md]\n')))).toEqual({
       '.claude/skills/x': 'skills/x',
@@ -85,7 +90,6 @@ describe('a skill is no copy', () => {
       },
     ],
     ['where its license is another one', { ...twice(), '.claude/LICENSE': APACHE }],
-    ['where its license comes with another notice', { ...twice(), '.claude/LICENSE': MIT, '.claude/NOTICE': 'Thanks.\n' }],
     [
       'where a file of it may not be copied',
       {
