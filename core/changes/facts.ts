@@ -146,7 +146,7 @@ const STORED_KINDS = { hiddenCharacters: 'hidden', hosts: 'hosts', commands: 'co
   FactKind
 >
 
-/** Kinds of which a text of the new side has more than its snapshot holds, where it differs from the text of the old side. */
+/** The kinds of facts that a limit cut in a text of the new side. A text that is the same on the old side does not count. */
 function cutKinds(before: readonly TextWithFacts[], after: readonly TextWithFacts[]): ReadonlySet<FactKind> {
   const same = new Set(before.map(({ local, digest }) => `${digest} ${local}`))
   const changed = after.filter(({ local, digest }) => digest === null || !same.has(`${digest} ${local}`))

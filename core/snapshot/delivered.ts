@@ -27,7 +27,7 @@ export const DeliveredFacts = z.object({
   hosts: z.array(z.tuple([z.string(), Line])).optional(),
   /** Commands as written, each once, in the order of the text. The beginning of one that is longer than `COMMAND_CHARACTERS`, with its digest. */
   commands: z.array(z.union([z.tuple([z.string(), Line]), z.tuple([z.string(), Line, Digest])])).optional(),
-  /** Kinds of which there are more than `FACTS_PER_TEXT` or `FACTS_PER_SKILL`. */
+  /** The kinds that have more facts than `FACTS_PER_TEXT` or `FACTS_PER_SKILL` allow. */
   cut: z.array(z.enum(FACT_KINDS)).optional(),
 })
 export type DeliveredFacts = z.infer<typeof DeliveredFacts>

@@ -8,7 +8,7 @@
  * 5: the tokens of what skills deliver.
  * 6: a table of what is delivered, by digest, which two commits are compared by.
  * 7: that table tells files whose bytes are not held by their blobs.
- * 8: which skills are copies of which; what some clients refuse of a skill.
+ * 8: each copy of a skill names its original; packages name what some clients refuse.
  * 9: facts have lines and commands and are of every served file; which hosts a commit links to; the include list of every file that may declare one.
  */
 export const FORMAT_VERSION = 9

@@ -20,7 +20,7 @@ const ROOMS: readonly Room[] = [
 /** GitHub takes a summary of a mebibyte, or none of it. */
 const SUMMARY_BYTES = 1_000_000
 
-/** The summary of the run, in Markdown: long lists open on a click, as far as GitHub takes them. */
+/** The summary of the run, in Markdown. Long lists open on a click. What would exceed `SUMMARY_BYTES` is counted. */
 export function differenceSummary(compared: Compared, failures: readonly string[]): string {
   const fitting = ROOMS.map(room => summaryIn(room, compared, failures)).find(text => Buffer.byteLength(text) <= SUMMARY_BYTES)
   return fitting ?? summaryIn({ rows: 0, paths: 0 }, compared, failures)

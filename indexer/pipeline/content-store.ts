@@ -272,8 +272,8 @@ function factsOfCode({ path, mode }: TreeFile, text: string): DeliveredFacts {
 }
 
 /**
- * A shell runs a script that has one byte which is no UTF-8, or a zero; PowerShell runs one in UTF-16. Programs for processors and media have no such
- * facts.
+ * The facts of a file that is not UTF-8. A shell also runs a script with an invalid byte or a zero byte, and PowerShell runs UTF-16. Binaries and media
+ * have no facts.
  */
 function factsOfBytes(file: TreeFile, bytes: Uint8Array): DeliveredFacts {
   if (isBinaryName(file.path)) return {}
@@ -284,7 +284,7 @@ function factsOfBytes(file: TreeFile, bytes: Uint8Array): DeliveredFacts {
 }
 
 const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
-/** Encodings of which a byte order mark tells. */
+/** Encodings that a byte order mark identifies. */
 const WIDE = [
   { mark: [0xff, 0xfe], decoder: new TextDecoder('utf-16le') },
   { mark: [0xfe, 0xff], decoder: new TextDecoder('utf-16be') },

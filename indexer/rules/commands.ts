@@ -100,7 +100,7 @@ function endsInSign(joined: readonly Code[]): boolean {
 const CONTINUES = /[\\|]$|&&$/
 /** Also where a backslash follows the sign. */
 const SIGN_AT_END = /(?:\||&&)\s?\\?$/
-/** A line of which nothing runs. Some languages end lines at other characters, too. */
+/** A line that is a comment as a whole. Some languages end lines at other characters, too. */
 const COMMENT = /^\s*#(?!!)[^\r\u2028\u2029]*$/
 const COMMENT_AFTER_SIGN = /(\||&&)[ \t]+#[^\r\u2028\u2029]*/
 const LINE_END = /[\r\u2028\u2029]/
