@@ -152,10 +152,11 @@ function isName({ word, written, isJoined }: Token): boolean {
   return isAddress(word) || (isJoined && !DOCUMENT.test(word)) || (!/^\p{Ll}/u.test(written) && !/^reserv/.test(word))
 }
 
-/** Whether a mark joins a word with another one, as in handles, addresses and paths. */
-function isJoined(written: string, text: string): boolean {
-  const at = text.indexOf(written)
-  return /[-_@/]/.test(`${text.charAt(at - 1)}${text.charAt(at + written.length)}`)
+/** Whether a word is a part of a handle, an address or a path wherever it occurs. A dot joins nothing here: it may end a sentence. */
+function isPartOfHandle(written: string, statement: string): boolean {
+  const [first = '', ...others] = statement.split(written)
+  const before = [first, ...others]
+  return others.every((behind, index) => /[-_@/]$/.test(before[index] ?? '') || /^[-_@/]/.test(behind))
 }
 
 /** Ends of the names of files, which may hold terms. */
@@ -187,5 +188,5 @@ const TITLE = /^(?:dr|mr|mrs|ms|prof)$/
 function isHarmlessPart({ word, written }: Token, statement: string, name: string): boolean {
   if (!NAMING.test(word) || TECHNICAL.test(word)) return true
   if (name.includes(written) && (/^\p{Lu}/u.test(written) || name === written)) return true
-  return isJoined(written, statement)
+  return isPartOfHandle(written, statement)
 }

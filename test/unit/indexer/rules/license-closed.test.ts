@@ -16,6 +16,7 @@ describe('a text that permits no copy stays closed', () => {
     'a holder that is a word of restriction': heldBy('Copyright (c) 2026 Example Noncommercial'),
     'a holder that ends with a restriction': heldBy('Copyright (c) 2026 Research Only'),
     'a holder that begins with a restriction': heldBy('Copyright (c) 2026 Only Members'),
+    'a restriction whose word also stands in a handle': heldBy('Copyright (c) 2026 example-commercial, commercial'),
     'a scope behind the holder': heldBy('Copyright (c) 2026 Example. Evaluation copy'),
     'a title-case sentence behind the holder': heldBy('Copyright (c) 2026 Example. Commercial Use Requires A License'),
     'a ban in an address without marks': `${MIT}\n\nhttps://example.com/notForCommercialUse`,
