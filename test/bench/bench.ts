@@ -4,20 +4,19 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CORPUS } from '#test/support/corpus.ts'
-import { type Service, startService } from '#test/support/service.ts'
 import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
 import { measureAgents } from './agents.ts'
-import { choosePaths, type Paths } from './calls.ts'
 import { measureChanges } from './changes.ts'
 import { measureConditional } from './conditional.ts'
 import { measureDatabase } from './database.ts'
 import { measureFairness } from './fairness.ts'
+import { measureFelt } from './felt.ts'
 import { measureGitHub } from './github.ts'
 import { measureHostile } from './hostile.ts'
 import { measureJobs } from './jobs.ts'
 import { measureLighthouse } from './lighthouse.ts'
 import { measureLoad } from './load.ts'
-import { median, printTable, spreadOf } from './measure.ts'
+import { median, printTable } from './measure.ts'
 import { measureMounts } from './mounts.ts'
 import { measureOAuth } from './oauth.ts'
 import { measurePages } from './pages.ts'
@@ -71,7 +70,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   ready: async () => measureReady(root, await makeRepositories(root, options.repository)),
   github: async () => measureGitHub(root, await madeRepositories()),
   search: () => measureSearch(join(root, 'search')),
-  service: async () => measureService(await madeRepositories()),
+  felt: async () => measureFelt(root, await madeRepositories()),
   database: measureDatabase,
   store: async () => measureStore(root, await madeRepositories()),
   mounts: () => measureMounts(join(root, 'mounts')),
@@ -184,50 +183,4 @@ function seconds(script: string): number {
   const startedAt = performance.now()
   execFileSync('sh', ['-c', script], { stdio: 'ignore' })
   return (performance.now() - startedAt) / 1000
-}
-
-async function measureService(repositories: readonly BenchRepository[]): Promise<void> {
-  const store = join(root, 'service-store')
-  const env = { MOUNTGLASS_LOCAL_REPOSITORIES: root, MOUNTGLASS_STORE: `disk:${store}`, MOUNTGLASS_LOG: 'warn' }
-  const subjects = repositories.filter(({ name }) => ['files-1000', 'files-15000', 'agents', 'superpowers'].includes(name))
-  let service = await startService(env)
-  const rows: Record<string, string | number>[] = []
-  try {
-    for (const { owner, name } of subjects) await service.get('mounts', `/local/${owner}/${name}`)
-    for (const { owner, name } of subjects) {
-      const address = `/local/${owner}/${name}`
-      const paths = await choosePaths(service, address)
-      for (const endpoint of ['mounts', 'browse', 'find', 'skills', 'files'] as const) {
-        // Cold: a fresh process for every first call.
-        const cold: number[] = []
-        for (let run = 0; run < RUNS; run++) {
-          await service.stop()
-          service = await startService(env)
-          cold.push((await spreadOf(1, () => callOf(service, address, paths)[endpoint]())).p50)
-        }
-        await spreadOf(50, () => callOf(service, address, paths)[endpoint]())
-        const warm = await spreadOf(500, () => callOf(service, address, paths)[endpoint]())
-        rows.push({
-          repository: `${owner}/${name}`,
-          endpoint,
-          'cold ms': median(cold),
-          'warm p50 ms': warm.p50,
-          'warm p99 ms': warm.p99,
-        })
-      }
-    }
-    printTable('Answers over HTTP, one caller after another', rows)
-  } finally {
-    await service.stop()
-  }
-}
-
-function callOf(service: Service, address: string, { skill, file }: Paths) {
-  return {
-    mounts: () => service.get('mounts', address),
-    browse: () => service.get('browse', address),
-    find: () => service.get('find', address, { query: 'writing tests for an agent' }),
-    skills: () => service.get('skills', address, { path: skill ?? '' }),
-    files: () => service.get('files', address, { path: file ?? '' }),
-  }
 }
