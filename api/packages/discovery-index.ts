@@ -23,7 +23,7 @@ export interface OlderIndex {
 
 /**
  * Gives each skill a name of its own: the one that its author declares, in the letters that clients accept. Of several skills with one name, the
- * one in the place where authors edit skills has it, as when a client installs from git; the others have one made of their folders. Of copies,
+ * one in the place where authors edit skills has it (from a clone, a client takes the first one in the order of the plugins of a marketplace file); the others have one made of their folders. Of copies,
  * the first one stands for all. Names consist of `[a-z0-9-]`, at most 64 characters, without two hyphens in a row.
  */
 export function nameUniquely(packages: readonly SkillPackage[]): NamedPackage[] {

@@ -129,7 +129,7 @@ export const DE: CommandWords = {
     named: 'heißt {name}',
     internal: 'intern: nicht aufgeführt, nur über seinen Pfad zu laden',
     incomplete: 'unvollständig: Verlangter Inhalt fehlt',
-    notInstallable: 'Programme, die Skills installieren, lehnen ihn ab: {reason}',
+    notInstallable: 'wird nicht zum Installieren angeboten: {reason}',
     reads: 'gelesen wird {texts}',
     body: 'der Text selbst',
     listed: '{count}: {names}',

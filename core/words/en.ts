@@ -131,7 +131,7 @@ export const EN = {
     named: 'named {name}',
     internal: 'internal: not listed, loaded only by its path',
     incomplete: 'incomplete: required content is missing',
-    notInstallable: 'programs that install skills refuse it: {reason}',
+    notInstallable: 'not offered for installation: {reason}',
     reads: 'reads {texts}',
     /** The text of the skill itself, among the files that agents read with it. */
     body: 'body',

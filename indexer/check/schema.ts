@@ -23,7 +23,7 @@ const Delivery = z.discriminatedUnion('kind', [
     kind: z.literal('full'),
     /** `false`: required content is missing, so agents never receive all of it. */
     complete: z.boolean(),
-    /** Why programs that install skills refuse it; `null` when they install it. */
+    /** Why it is not offered to programs that install skills; `null` when it is. */
     notInstallable: z.string().nullable(),
     pages: z.int().min(1),
     ...Amount.shape,

@@ -24,7 +24,7 @@ export interface PackagePlan {
   excluded: number
 }
 
-/** `refusals`: why the others cannot be installed, in words that follow "cannot be installed by clients: ". */
+/** `refusals`: why the others cannot be installed, in words that follow "not offered for installation: ". */
 export interface PackagePlans {
   plans: PackagePlan[]
   refusals: Map<PlannedSkill, string>
@@ -138,8 +138,8 @@ function filesBelow(directory: RepoPath, { tree, policy }: Plan, countBelow: (fo
     for (const file of files.values()) {
       if (file.mode === '160000') return why('holdsSubmodule')
       if (policy.withheld.has(file.path)) found.excluded++
+      // What is left is a link that leads to nothing: clients leave it out of a clone, too.
       else if (isRegular(file)) found.files.push(file)
-      else return why('linkLeadsOut')
       if (found.files.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
     }
     for (const name of names) folders.push(joinPath(folder, name))

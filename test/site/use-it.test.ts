@@ -92,7 +92,7 @@ test.each([
   const warnings = [{ code, message: 'no description' }] as const
   const { get } = await open({ skills: () => skillPage({ warnings: [...warnings] }) }, { baseUrl: BASE })
   const text = textOf((await get(SKILL)).html)
-  expect(text).toContain('Programs that install skills refuse this one')
+  expect(text).toContain('This skill is not offered for installation')
   expect(text).not.toContain('npx skills add')
 })
 

@@ -304,7 +304,7 @@ export const VIEWS: typeof EN_VIEWS = {
     httpWithToken: 'Streamable HTTP, mit Anmeldung oder Token',
     files: 'Installierte Dateien',
     notInstallable:
-      'Programme, die Skills installieren, lehnen diesen ab: Seine Warnungen sagen, warum. Ein Agent liest ihn über MCP und per REST.',
+      'Dieser Skill wird nicht zum Installieren angeboten: Seine Warnungen sagen, warum. Ein Agent liest ihn über MCP und per REST.',
     lock: 'Lockdatei',
     runMountglass: 'Ausführen, wo Mountglass installiert ist',
     lockAbout:

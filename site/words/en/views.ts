@@ -299,7 +299,7 @@ export const VIEWS = {
     http: 'Streamable HTTP, without a sign-in',
     httpWithToken: 'Streamable HTTP, with a sign-in or a token',
     files: 'Installed files',
-    notInstallable: 'Programs that install skills refuse this one: its warnings say why. An agent reads it over MCP and by REST.',
+    notInstallable: 'This skill is not offered for installation: its warnings say why. An agent reads it over MCP and by REST.',
     lock: 'Lock file',
     runMountglass: 'Run, where Mountglass is installed',
     lockAbout:
