@@ -4,21 +4,21 @@ import { type LocalAddresses, openAddresses } from './announcement.ts'
 import type { Deps } from './deps.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
 
-/** The host of local repositories; `null` where none are served. */
+/** The host of local repositories. */
 type LocalRepositories = {
   list(max: number): Promise<{ repositories: HostRepository[]; isComplete: boolean }>
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
-} | null
+}
 
 /** Folders that are looked at for addresses. */
 const LISTED_FOLDERS = 500
 const LISTED_MILLISECONDS = 5_000
 
-/** The addresses of local repositories that everyone may open; `null` also when the folder cannot be listed now. */
+/** The addresses of local repositories that everyone may open; `null` when the folder cannot be listed now. */
 export async function listLocal(local: LocalRepositories, deps: Deps, log: FallbackLog): Promise<LocalAddresses | null> {
   try {
-    const listed = await local?.list(LISTED_FOLDERS)
-    return listed ? { addresses: openAddresses(deps, listed.repositories), isComplete: listed.isComplete } : null
+    const listed = await local.list(LISTED_FOLDERS)
+    return { addresses: openAddresses(deps, listed.repositories), isComplete: listed.isComplete }
   } catch (error) {
     log.warn({ err: error }, 'the folder of local repositories cannot be listed')
     return null
@@ -44,6 +44,6 @@ export function listLately(local: LocalRepositories, deps: Deps, log: FallbackLo
 export async function isHandbookOpen(local: LocalRepositories, deps: Deps): Promise<boolean> {
   const [, , owner = '', name = ''] = REFERENCE_REPOSITORY.split('/')
   // A line of text is not worth a start.
-  const found = await local?.repository(owner, name).catch(() => null)
+  const found = await local.repository(owner, name).catch(() => null)
   return found?.status === 'ok' && openAddresses(deps, [found.value]).length > 0
 }

@@ -227,7 +227,7 @@ async function assembleDeps(
     localSource: settings.localSource,
     ...(patienceMs !== null && { patienceMs: { card: patienceMs, listings: patienceMs } }),
     onOffered,
-    readRawFile: async (repository, commit, path, reader) => local?.readRawFile(repository, commit, path, reader) ?? null,
+    readRawFile: (repository, commit, path, reader) => local.readRawFile(repository, commit, path, reader),
     checkReady,
   }
 }

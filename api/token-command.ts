@@ -94,8 +94,8 @@ function operatorRecord(person: string): PersonRecord {
 async function findPrivate({ local }: Pick<Infra, 'local'>, text: string): Promise<HostRepository> {
   const { owner, repository, ref, path } = parseAddress(text, ['local'])
   if (ref !== null || path !== '') throw new ServiceError('token.not_a_repository')
-  const found = await local?.repository(owner, repository)
-  if (found?.status !== 'ok') throw new SentenceError(sentence('noLocalRepository', { owner, repository }))
+  const found = await local.repository(owner, repository)
+  if (found.status !== 'ok') throw new SentenceError(sentence('noLocalRepository', { owner, repository }))
   if (found.value.visibility === 'public') throw new ServiceError('token.public_repository')
   return found.value
 }

@@ -29,8 +29,8 @@ import { systemRandom } from './system/random.ts'
 /** The drivers that a job uses. */
 export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' | 'secret'> {
   hosts: readonly GitHost[]
-  /** The host of local repositories, whose raw files this process serves itself; `null` when git is not installed. */
-  local: LocalHost | null
+  /** The host of local repositories, whose raw files this process serves itself. */
+  local: LocalHost
   /** The host whose accounts sign in; `null`: sign-in is not set up. */
   people: PeopleHost | null
   /** What this process knows now, for `openJobInfra` of a child process. Without secrets. */
@@ -62,6 +62,7 @@ const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
  * @param metrics counts the requests of the drivers; `null`: none
  * @param onRefused receives the reason why a local repository is not served. Default: reasons are dropped
  * @throws SettingsError when a folder or a store of the settings cannot be used
+ * @throws SentenceError when git is missing or too old
  */
 export async function openInfra(settings: InfraSettings, metrics: Metrics | null = null, onRefused?: OnRefused): Promise<Infra> {
   const opened = await openWithoutQueue(settings, metrics, {}, onRefused)
@@ -125,16 +126,16 @@ async function openWithoutQueue(
   { handover, ...options }: Options,
   onRefused?: OnRefused,
 ): Promise<JobInfra> {
+  await requireGit()
   const store = await openStores(settings, handover ? { ...options, buckets: handover.buckets, isPoolerChecked: true } : options)
   const closing: (() => Promise<void>)[] = [store.close]
   const close = async () => {
     for (const closeOne of closing.reverse()) await closeOne()
   }
   try {
-    const hasGit = await isGitThere(settings)
-    const local = hasGit ? await openLocal(settings, store, onRefused) : null
-    if (local) closing.push(() => local.close())
-    const hosts: GitHost[] = local ? [local] : []
+    const local = await openLocal(settings, store, onRefused)
+    closing.push(() => local.close())
+    const hosts: GitHost[] = [local]
     let github: GitHubHost | null = null
     const given = createGivenTokens()
     if (settings.github) {
@@ -143,7 +144,7 @@ async function openWithoutQueue(
       const tokens = handover === undefined ? null : given
       const patienceMs = patienceMsOf(process.env)
       const timeouts = patienceMs === null ? {} : { patienceMs, answerMs: patienceMs, retryWithinMs: patienceMs }
-      const base = { ...settings.github, hasGit, clock: systemClock, onWarning, parent, tokens, timeouts }
+      const base = { ...settings.github, clock: systemClock, onWarning, parent, tokens, timeouts }
       // Job processes hear no webhooks and keep no answers for long, and the store `memory:` has one process.
       const isAlone = handover !== undefined || settings.store.kind === 'memory'
       github = isAlone ? await openGitHubHost(base) : await openSharingGitHub(base, store, metrics ?? NO_METRICS, closing)
@@ -170,21 +171,6 @@ async function openWithoutQueue(
     return { ...opened, blobs: countBlobStore(blobs, metrics), states: countStateStore(states, metrics) }
   } catch (error) {
     return await closeAndThrow(error, close)
-  }
-}
-
-/** Whether git is installed. @throws SettingsError when it is not, and the settings need it: GitHub alone works without */
-async function isGitThere(settings: InfraSettings): Promise<boolean> {
-  try {
-    await requireGit()
-    return true
-  } catch (cause) {
-    const reason = cause as Error
-    if (settings.localRepositories !== null)
-      throw new SettingsError('MOUNTGLASS_LOCAL_REPOSITORIES', sentence('asTold', { reason }), { cause })
-    if (settings.github === null) throw new SettingsError('MOUNTGLASS_GITHUB', sentence('githubOff', { reason }), { cause })
-    process.emitWarning(`${reason.message}. Until then only repositories of GitHub are served, read from archives`)
-    return false
   }
 }
 

@@ -77,7 +77,6 @@ export const PROBLEMS: typeof ENGLISH = {
     'der Verbindungspooler teilt Verbindungen zwischen Transaktionen: Stellen Sie ihn auf den Sitzungsmodus (session mode; in PgBouncer pool_mode = session), oder nennen Sie den Server selbst',
   queueClosed: 'die Job-Queue lässt sich nicht öffnen: {reason}',
   databaseClosed: 'die Datenbank lässt sich nicht verwenden: {reason}',
-  githubOff: 'ist ausgeschaltet; für lokale Repositorys gilt: {reason}',
   folderAbsent: 'den Ordner {path} gibt es nicht: Legen Sie ihn an, oder berichtigen Sie den Pfad',
   secretFile: 'die Datei {path} lässt sich nicht lesen oder schreiben: {reason}',
   storeFolder: 'der Ordner {folder} lässt sich nicht verwenden: {reason}',

@@ -74,7 +74,6 @@ export const PROBLEMS = {
     'the connection pooler shares connections between transactions: set it to session mode (in PgBouncer pool_mode = session), or name the server itself',
   queueClosed: 'the job queue cannot be opened: {reason}',
   databaseClosed: 'the database cannot be used: {reason}',
-  githubOff: 'is off; for local repositories {reason}',
   folderAbsent: 'there is no folder {path}: create it, or correct the path',
   secretFile: 'the file {path} cannot be read or written: {reason}',
   storeFolder: 'cannot use the folder {folder}: {reason}',

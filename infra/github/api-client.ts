@@ -60,12 +60,6 @@ export interface AskOptions {
   signal?: AbortSignal
 }
 
-/** The target of the API's redirect, as an absolute URL. */
-export interface Place {
-  status: 'ok'
-  url: string
-}
-
 export const ANSWER_MS = 5_000
 const ANSWER_BYTES = 8 * 1024 * 1024
 /** Delay of the one retry. Only a failure within `RETRY_WITHIN_MS` is retried. */
@@ -84,12 +78,6 @@ interface RawAnswer {
   status: number
   headers: Headers
   data: unknown
-}
-
-interface Answered {
-  status: 'answered'
-  raw: RawAnswer
-  answer: ApiAnswer | Refused
 }
 
 /**
@@ -129,22 +117,8 @@ export class ApiClient {
     return this.#running >= AT_ONCE[subject] ? BUSY : null
   }
 
-  async locate(question: Question): Promise<Place | ApiAnswer | Refused> {
-    const answered = await this.#exchange(question, () => this.#askTwice(question))
-    return answered.status === 'answered' ? (placeOf(answered.raw) ?? answered.answer) : answered
-  }
-
+  /** Asks, unless a pause, the quota or the number of running requests forbids it, and notes what the answer tells. */
   async get(question: Question): Promise<ApiAnswer | Refused> {
-    const request = async () => {
-      const first = await this.#askTwice(question)
-      return first && REDIRECTS.has(first.status) ? await this.#follow(first, question.options) : first
-    }
-    const answered = await this.#exchange(question, request)
-    return answered.status === 'answered' ? answered.answer : answered
-  }
-
-  /** Runs the request, unless a pause, the quota or the number of running requests forbids it, and notes what the answer tells. */
-  async #exchange(question: Question, request: () => Promise<RawAnswer | null>): Promise<Answered | Trouble> {
     const { method = 'GET', url, options } = question
     const { subject = 'shown' } = options
     const refusal = this.refusal(subject)
@@ -153,7 +127,7 @@ export class ApiClient {
     this.#running++
     let isFree = false
     try {
-      const raw = await request()
+      const raw = await this.#askFollowing(question)
       if (raw === null) return UNAVAILABLE
       this.#quota.note(raw.headers)
       this.#options.onHeaders?.(raw.headers)
@@ -162,11 +136,16 @@ export class ApiClient {
       if (answer.status === 'rate_limited') return this.#pause.begin(answer)
       if (answer.status !== 'unavailable') this.#pause.noteAnswered()
       isFree = answer.status === 'unchanged' && this.#options.token !== null
-      return { status: 'answered', raw, answer }
+      return answer
     } finally {
       this.#running--
       end(isFree)
     }
+  }
+
+  async #askFollowing(question: Question): Promise<RawAnswer | null> {
+    const first = await this.#askTwice(question)
+    return first && REDIRECTS.has(first.status) ? await this.#follow(first, question.options) : first
   }
 
   async #askTwice(question: Question): Promise<RawAnswer | null> {
@@ -228,11 +207,6 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
     made ??= make()
     return made
   }
-}
-
-function placeOf({ status, headers }: RawAnswer): Place | null {
-  const url = REDIRECTS.has(status) ? URL.parse(String(headers.location ?? '')) : null
-  return url && { status: 'ok', url: url.href }
 }
 
 function readAnswer({ status, headers, data }: RawAnswer, now: Date): ApiAnswer | Refused {

@@ -1,7 +1,7 @@
 import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { type ApiAnswer, type Refused, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
-import { ApiClient, type AskOptions, type Place, type Question } from './api-client.ts'
+import { type ApiAnswer, type Refused, type Trouble, UNAVAILABLE } from './answers.ts'
+import { ApiClient, type AskOptions, type Question } from './api-client.ts'
 import { askWithCredential, isRefused } from './ask-with-credential.ts'
 import type { Credential } from './credential.ts'
 import type { Warn } from './daily-warnings.ts'
@@ -13,8 +13,6 @@ import { createTokenSight, type TokenSight } from './token-sight.ts'
 export interface GitHubApi {
   /** @param url template below the API's base: `/repos/{owner}/{repo}` */
   get(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<ApiAnswer>
-  /** The target of the API's redirect, as an absolute URL. @param url as for `get` */
-  locate(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<Place | Trouble>
   /** Why a question may not be asked now; `null` when it may. */
   refusal(subject: Subject): Trouble | null
   /** Whether the token may see private repositories. `true` until an answer of the host says otherwise. */
@@ -104,11 +102,6 @@ class CredentialedApi implements GitHubApi {
 
   get(url: string, parameters: Question['parameters'], options: AskOptions = {}): Promise<ApiAnswer> {
     return this.#ask(parameters, options, client => client.get({ url, parameters, options }))
-  }
-
-  async locate(url: string, parameters: Question['parameters'], options: AskOptions = {}): Promise<Place | Trouble> {
-    const answer = await this.#ask(parameters, options, client => client.locate({ url, parameters, options }))
-    return 'url' in answer ? answer : troubleOf(answer)
   }
 
   describeToken(): Promise<string | null> {

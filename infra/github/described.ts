@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { HOST_NAMES } from '#core/address.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
-import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
 import { truncateCharacters } from '#core/text.ts'
 import type { ListedSizes } from '#infra/git/remote-blobs.ts'
 import { readRows } from './json-rows.ts'
@@ -65,25 +65,11 @@ export function webAddressOf(url: string): string | null {
 }
 
 const TreeRow = z.object({
-  path: z.string(),
-  mode: z.string(),
   type: z.enum(['blob', 'tree', 'commit']),
   sha: z.string().regex(/^[0-9a-f]{40}$/),
   size: z.int().min(0).optional(),
 })
-const TreeBody = z.object({ truncated: z.boolean(), tree: z.array(TreeRow) })
-
-/** A tree of the API. File modes are those of a git listing. */
-export interface TreeBody {
-  truncated: boolean
-  tree: { path: string; mode: TreeEntry['mode']; type: 'blob' | 'tree' | 'commit'; sha: string; size?: number | undefined }[]
-}
-
-/** `null` when the body is not a tree. */
-export function readTree(body: unknown): TreeBody | null {
-  const parsed = TreeBody.safeParse(body)
-  return parsed.success ? (parsed.data as TreeBody) : null
-}
+const TreeBody = z.object({ truncated: z.boolean(), tree: z.array(z.unknown()) })
 
 /** The sizes of a tree's blobs. Parses row by row: the body may have hundreds of thousands. @throws Error when it is not a tree */
 export async function readSizes(body: AsyncIterable<Uint8Array>): Promise<ListedSizes> {
@@ -93,14 +79,6 @@ export async function readSizes(body: AsyncIterable<Uint8Array>): Promise<Listed
     if (type === 'blob' && size !== undefined) sizes.set(sha, size)
   })
   return { sizes, isComplete: !TreeBody.parse(rest).truncated }
-}
-
-const BlobBody = z.object({ content: z.string(), encoding: z.literal('base64') })
-
-/** `null` when the body is not a blob. */
-export function readBlob(body: unknown): Uint8Array | null {
-  const parsed = BlobBody.safeParse(body)
-  return parsed.success ? Buffer.from(parsed.data.content, 'base64') : null
 }
 
 const ComparisonBody = z.object({ status: z.string(), merge_base_commit: z.object({ sha: z.string() }) })

@@ -58,8 +58,6 @@ export interface GitHubHostOptions {
   /** Origins that serve the pictures of accounts. Default: none, so that accounts have no pictures. */
   avatarOrigins?: readonly string[]
   clock: Clock
-  /** Whether git is installed. Without it, files come from archives, and a pinned commit is found only at a tip or on the default branch. */
-  hasGit: boolean
   /** Receives warnings for the operator. */
   onWarning: (message: string) => void
   /** Told of what a webhook changed, for the other processes of the deployment. Default: there are none. */
@@ -123,7 +121,7 @@ class GitHubHost implements GitHost {
   readonly #readPatience: ReadPatience
   readonly #closing = new AbortController()
 
-  constructor({ url, token, clock, hasGit, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
+  constructor({ url, token, clock, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
     const closing = this.#closing.signal
     const credential = createCredential(token, clock, options.parent ?? null)
     const warn = createDailyWarnings(clock, options.onWarning)
@@ -136,7 +134,6 @@ class GitHubHost implements GitHost {
     const common = {
       api,
       remotes,
-      hasGit,
       clock,
       closing,
       patienceMs: PATIENCE_MS,

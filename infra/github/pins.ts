@@ -19,8 +19,6 @@ export interface PinsOptions {
   api: Pick<GitHubApi, 'get'>
   tips: Pick<Tips, 'list'>
   remotes: GitRemotes
-  /** Whether git is installed. Without it, histories cannot be searched. */
-  hasGit: boolean
   patienceMs: number
   clock: Clock
   /** `null`: this process shares no answers. */
@@ -104,7 +102,6 @@ class GitHubPins implements Pins {
       return { status: 'ok', value: commit }
     const tips = this.#tipSetOf(listed.value)
     if (existence === 'nothing' && refs.length === 0) return this.#refute(repository, commit, tips)
-    if (!this.#options.hasGit) return UNAVAILABLE
     return this.#searchHistory(repository, commit, tips, refs.length > 0)
   }
 

@@ -4,9 +4,9 @@ import { entriesAtMost } from '#core/memory.ts'
 import type { HostAnswer } from '#core/ports/git-host.ts'
 import { RemoteRefusal } from '#infra/git/remote-refusal.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
-import { type ApiAnswer, Paused, type Refused, readGitFailure, troubleOf, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, Paused, type Refused, readGitFailure, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
-import { ApiClient, type ApiClientOptions, type AskOptions, type Place, type Question } from './api-client.ts'
+import { ApiClient, type ApiClientOptions, type AskOptions, type Question } from './api-client.ts'
 import type { RepositoryTokens, TokenSubject } from './app-tokens.ts'
 import type { Warn } from './daily-warnings.ts'
 import type { CredentialPauses, GitPauses } from './git-pauses.ts'
@@ -24,7 +24,7 @@ export interface PrivateAccessOptions
 
 /** GitHub's API and git, asked about one private repository at a time, with a token for it alone: never with the operator's, and never without one. */
 export interface PrivateAccess {
-  api: Pick<GitHubApi, 'get' | 'locate' | 'maySeePrivate' | 'sightSeconds'>
+  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'sightSeconds'>
   remotes: GitRemotes
 }
 
@@ -53,17 +53,14 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
   }
 
   /** Asks with the token, and once more with a new one when the host refuses it. `missing` also where it refuses the repository to the App. */
-  async function ask<Answer extends { status: string }>(
-    of: AskOptions['of'],
-    question: (client: ApiClient) => Promise<Answer | Refused>,
-  ): Promise<Answer | ApiAnswer> {
+  async function ask(of: AskOptions['of'], question: (client: ApiClient) => Promise<ApiAnswer | Refused>): Promise<ApiAnswer> {
     if (of === undefined) return UNAVAILABLE
     const answer = await askOnce(of)
     if (!isRefusedToken(answer)) return unrefused(answer, warn)
     tokens.forget([of.id])
     return unrefused(await askOnce(of), warn)
 
-    async function askOnce(repository: TokenSubject): Promise<Answer | ApiAnswer | Refused> {
+    async function askOnce(repository: TokenSubject): Promise<ApiAnswer | Refused> {
       const token = await tokens.token(repository)
       return token.status === 'ok' ? question(clientOf(token.value).api) : withoutToken(token)
     }
@@ -74,12 +71,7 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
       // No answer proves that a private repository is public.
       maySeePrivate: true,
       sightSeconds: 0,
-      get: (path, parameters, asked = {}) =>
-        ask(asked.of, client => client.get(questionOf(path, parameters, asked))) as Promise<ApiAnswer>,
-      async locate(path, parameters, asked = {}) {
-        const answer = await ask<Place | ApiAnswer>(asked.of, client => client.locate(questionOf(path, parameters, asked)))
-        return 'url' in answer ? answer : troubleOf(answer as ApiAnswer)
-      },
+      get: (path, parameters, asked = {}) => ask(asked.of, client => client.get(questionOf(path, parameters, asked))),
     },
     remotes: {
       async ask(repository, question) {
@@ -129,13 +121,13 @@ function withoutToken(answer: Exclude<HostAnswer<string>, { status: 'ok' }>): Ap
   return answer.status === 'missing' ? MISSING : answer
 }
 
-function isRefusedToken(answer: { status: string }): boolean {
-  return answer.status === 'refused' && (answer as Refused).of === 'token'
+function isRefusedToken(answer: ApiAnswer | Refused): boolean {
+  return answer.status === 'refused' && answer.of === 'token'
 }
 
-function unrefused<Answer extends { status: string }>(answer: Answer | ApiAnswer | Refused, warn: Warn): Answer | ApiAnswer {
-  if (answer.status !== 'refused') return answer as Answer
-  const { of } = answer as Refused
+function unrefused(answer: ApiAnswer | Refused, warn: Warn): ApiAnswer {
+  if (answer.status !== 'refused') return answer
+  const { of } = answer
   if (of === 'address') warn(...ADDRESS_REFUSED)
   return of === 'version' || of === 'address' ? UNAVAILABLE : MISSING
 }

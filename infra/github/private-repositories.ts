@@ -25,7 +25,6 @@ import { createTips, type Tips } from './tips.ts'
 import type { HostChange } from './webhook.ts'
 
 export interface PrivateRepositoriesOptions extends PrivateAccessOptions {
-  hasGit: boolean
   patienceMs: number
   readPatience: ReadPatience
 }

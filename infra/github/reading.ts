@@ -11,18 +11,13 @@ import { openRemoteReader } from '#infra/git/remote-reader.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
 import { passingGitTrouble, readGitFailure } from './answers.ts'
 import type { GitHubApi } from './api.ts'
-import { openArchiveReader } from './archive-reader.ts'
 import { askPatiently, type ReadPatience } from './ask-patiently.ts'
 import { describeRepository, readSizes } from './described.ts'
 import type { GitRemotes } from './git-remotes.ts'
 
 export interface ReadingOptions {
-  api: Pick<GitHubApi, 'get' | 'locate'>
-  /** Origin of the host's pages, without a trailing slash. */
-  url: string
+  api: Pick<GitHubApi, 'get'>
   remotes: GitRemotes
-  /** Whether git is installed. Without it, files come from archives. */
-  hasGit: boolean
   /** Aborts everything under way. */
   closing: AbortSignal
   readPatience: ReadPatience
@@ -65,7 +60,7 @@ class GitHubReading implements Reading {
     try {
       return await this.#openAt(repository, commit, limits, selection)
     } catch (error) {
-      const moved = mayHaveMoved(error, this.#options.hasGit) ? await this.#renamed(repository) : null
+      const moved = mayHaveMoved(error) ? await this.#renamed(repository) : null
       if (moved === null) throw error
       return this.#openAt(moved, commit, limits, selection)
     }
@@ -81,16 +76,19 @@ class GitHubReading implements Reading {
     limits: ReadLimits,
     selection: BlobSelection | undefined,
   ): Promise<RepositoryReader> {
-    const { api, url, closing, hasGit } = this.#options
     let reader: RepositoryReader | null = null
     const onClosed = () => {
       if (reader) this.#readers.delete(reader)
     }
-    const opening = { commit, limits, selection, signal: closing, onClosed }
-    const listSizes = (tree: string, signal: AbortSignal) => this.#listSizes(repository, tree, signal)
-    reader = hasGit
-      ? await openRemoteReader({ ...opening, ask: (question, signal) => this.#askGit(repository, question, signal), listSizes })
-      : await openArchiveReader({ ...opening, repository, api, isArchiveUrl: place => isArchiveUrl(place, new URL(url)) })
+    reader = await openRemoteReader({
+      commit,
+      limits,
+      selection,
+      signal: this.#options.closing,
+      onClosed,
+      ask: (question, signal) => this.#askGit(repository, question, signal),
+      listSizes: (tree, signal) => this.#listSizes(repository, tree, signal),
+    })
     this.#readers.add(reader)
     return reader
   }
@@ -136,14 +134,8 @@ class GitHubReading implements Reading {
 }
 
 /** The repository may have been renamed since it was looked up: redirects are not followed, so its new name has to be asked for. */
-function mayHaveMoved(error: unknown, hasGit: boolean): boolean {
+function mayHaveMoved(error: unknown): boolean {
   if (!(error instanceof ReadError) || error.code !== 'index.fetch_failed') return false
-  if (!hasGit) return true
   const { status } = readGitFailure(error.cause, true)
   return status === 'moved' || status === 'missing'
-}
-
-/** Whether the host serves archives at the address: it, or the subdomain that github.com uses for archives. */
-function isArchiveUrl({ protocol, hostname }: URL, host: URL): boolean {
-  return protocol === host.protocol && (hostname === host.hostname || hostname === `codeload.${host.hostname}`)
 }

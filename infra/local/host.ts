@@ -16,7 +16,7 @@ import {
 } from '#core/ports/git-host.ts'
 import { type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { encodePath } from '#core/repo-path.ts'
-import { GitError, requireGit } from '#infra/git/process.ts'
+import { GitError } from '#infra/git/process.ts'
 import { createRawFiles, type RawFiles } from '#infra/git/raw-file.ts'
 import { openReader } from '#infra/git/reader.ts'
 import { UnreadableCommit } from '#infra/git/tree-objects.ts'
@@ -79,9 +79,9 @@ export const HISTORY_WAIT_MS = 4_000
 /** Wait that is told when too many questions about a repository wait. */
 const BUSY_SECONDS = 2
 
-/** @throws Error when the root does not exist, or git is missing or too old */
+/** @throws Error when the root does not exist */
 export async function openLocalHost(options: LocalHostOptions): Promise<LocalHost> {
-  await Promise.all([requireGit(), removeLeftoverViews(new Date())])
+  await removeLeftoverViews(new Date())
   const roots = [options.root, ...(options.examples === undefined ? [] : [options.examples])]
   const rawFiles = createRawFiles({ now: options.monotonicNow, maxBytes: options.rawFileBytes })
   const onRefused = tellOnce(options.onRefused ?? (() => {}))

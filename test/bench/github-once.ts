@@ -29,7 +29,7 @@ const LARGE_FILES = 4_000
 const WATCH_MILLISECONDS = 10
 
 const [mode, url, apiUrl, owner, name, ref] = process.argv.slice(2) as [string, string, string, string, string, string]
-const options = { url, apiUrl, token: null, webhookSecret: null, hasGit: true, clock: systemClock, onWarning: () => {} }
+const options = { url, apiUrl, token: null, webhookSecret: null, clock: systemClock, onWarning: () => {} }
 const host = await openGitHubHost(options)
 const repository = answered(await host.repository(owner, name))
 const commit = answered(await host.resolve(repository, ref))

@@ -169,7 +169,7 @@ async function countRequests(
 function openHost(github: FakeGitHub): Promise<GitHost> {
   const { web: url, api: apiUrl } = github.origins
   const clock = { now: () => new Date(github.clock.now()) }
-  return openGitHubHost({ url, apiUrl, token: null, webhookSecret: null, hasGit: true, clock, onWarning: () => {} })
+  return openGitHubHost({ url, apiUrl, token: null, webhookSecret: null, clock, onWarning: () => {} })
 }
 
 interface Row extends Record<string, string> {

@@ -1,17 +1,11 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { openGitHubScene } from './fake-github-scene.ts'
 
 const scene = await openGitHubScene()
-const { github, work, tools, repository, commits, tokens, ask, askJson, statusOf } = scene
+const { github, tools, repository, commits, tokens, ask, askJson, statusOf } = scene
 
 afterEach(scene.check)
 afterAll(scene.close)
-
-const run = promisify(execFile)
 
 describe('refs and objects', () => {
   const SHA = { accept: 'application/vnd.github.sha' }
@@ -139,62 +133,12 @@ describe('refs and objects', () => {
     ])
     expect(Object.keys(tree[1])).not.toContain('size')
   })
-
-  test('a blob as JSON and as its bytes', async () => {
-    const oid = await tools.oidAt(commits.first, 'README.md')
-    const path = `/repos/acme/tools/git/blobs/${oid}`
-    const body = await askJson(path)
-    expect([body.size, Buffer.from(body.content, 'base64').toString()]).toEqual([4, 'one\n'])
-    expect(await (await ask(path, { headers: { accept: 'application/vnd.github.raw' } })).text()).toBe('one\n')
-    expect(await askJson(`/repos/acme/tools/git/blobs/${'0'.repeat(40)}`)).toMatchObject({ status: '404' })
-    expect(await askJson('/repos/acme/tools/git/blobs/main')).toMatchObject({ status: '422' })
-  })
 })
 
-describe('archives', () => {
-  async function unpack(answer: Response): Promise<Record<string, string>> {
-    const folder = await mkdtemp(join(work, 'tar-'))
-    await writeFile(join(folder, 'it.tar.gz'), Buffer.from(await answer.arrayBuffer()))
-    await run('tar', ['-xzf', 'it.tar.gz'], { cwd: folder })
-    const [top = ''] = (await readdir(folder)).filter(name => name !== 'it.tar.gz')
-    const names = await readdir(join(folder, top), { recursive: true, withFileTypes: true })
-    const files = names.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
-    const texts = await Promise.all(files.map(async file => [file.slice(folder.length + 1), await readFile(file, 'utf8')]))
-    return Object.fromEntries(texts)
-  }
-
-  test('a tarball lies on another origin and obeys export-ignore and export-subst', async () => {
-    const redirect = await ask('/repos/acme/tools/tarball/main')
-    expect([redirect.status, redirect.headers.get('location')]).toEqual([
-      302,
-      `${github.origins.codeload}/acme/Tools/legacy.tar.gz/refs/heads/main`,
-    ])
-    const top = `acme-Tools-${commits.second.slice(0, 7)}`
-    const files = await unpack(await ask(redirect.headers.get('location') ?? ''))
-    expect(Object.keys(files)).not.toContain(`${top}/docs/hidden.md`)
-    expect(files).toMatchObject({ [`${top}/README.md`]: 'two\n', [`${top}/version.txt`]: commits.second })
-    const bySha = await ask(`/repos/acme/tools/tarball/${commits.first}`)
-    expect(bySha.headers.get('location')).toBe(`${github.origins.codeload}/acme/Tools/legacy.tar.gz/${commits.first}`)
-    expect((await ask('/repos/acme/tools/tarball')).headers.get('location')).toMatch(/legacy\.tar\.gz\/refs\/heads\/main$/)
-    expect((await ask('/repos/acme/tools/zipball/v1')).headers.get('location')).toMatch(/legacy\.zip\/refs\/tags\/v1$/)
-    expect(await statusOf('/repos/acme/tools/tarball/nothing')).toBe(404)
-  })
-
-  test('a private tarball opens for five minutes to whoever has its address', async () => {
-    expect(await statusOf('/repos/acme/closed/tarball/main')).toBe(404)
-    const { headers } = await ask('/repos/acme/closed/tarball/main', { token: tokens.installation })
-    const location = headers.get('location') ?? ''
-    expect(Object.values(await unpack(await ask(location)))).toEqual(['secret'])
-    expect(await statusOf(location.replace(/token=.*/, 'token=x'))).toBe(404)
-    github.clock.advance(301)
-    expect(await statusOf(location)).toBe(404)
-  })
-
-  test('a single file, by its page and by its own address', async () => {
-    const page = await ask(`${github.origins.web}/acme/Tools/raw/${commits.first}/skills/a/SKILL.md`)
-    expect(page.status).toBe(302)
-    const raw = await ask(page.headers.get('location') ?? '')
-    expect([await raw.text(), raw.headers.get('x-content-type-options')]).toEqual(['a\n', 'nosniff'])
-    expect(await statusOf(`${github.origins.raw}/acme/closed/main/secret.md`)).toBe(404)
-  })
+test('a single file, by its page and by its own address', async () => {
+  const page = await ask(`${github.origins.web}/acme/Tools/raw/${commits.first}/skills/a/SKILL.md`)
+  expect(page.status).toBe(302)
+  const raw = await ask(page.headers.get('location') ?? '')
+  expect([await raw.text(), raw.headers.get('x-content-type-options')]).toEqual(['a\n', 'nosniff'])
+  expect(await statusOf(`${github.origins.raw}/acme/closed/main/secret.md`)).toBe(404)
 })

@@ -75,19 +75,17 @@ export function openGitHubHostAt(
   github: FakeGitHub,
   {
     token = null,
-    hasGit = true,
     onWarning = () => {},
     timeouts = UNREPEATED,
     parent = null,
     app = null,
-  }: Partial<Pick<GitHubHostOptions, 'token' | 'hasGit' | 'onWarning' | 'timeouts' | 'parent' | 'app'>> = {},
+  }: Partial<Pick<GitHubHostOptions, 'token' | 'onWarning' | 'timeouts' | 'parent' | 'app'>> = {},
 ): Promise<GitHubHost> {
   const { origins, clock } = github
   return openGitHubHost({
     url: origins.web,
     apiUrl: origins.api,
     token,
-    hasGit,
     webhookSecret: null,
     clock: { now: () => new Date(clock.now()) },
     onWarning,

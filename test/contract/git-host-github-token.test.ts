@@ -236,25 +236,22 @@ test('visitors of many accounts cause a bounded number of warnings', async () =>
   expect(warnings[31]).toContain('further accounts are left out')
 })
 
-test.each([true, false])(
-  'with a token that sees private repositories, one that went private since it was looked up is not read, git installed: %s',
-  async hasGit => {
-    const repository = await create()
-    const commit = await repository.commit({ a: 'a' })
-    const at = await open({ token: github.personalToken(github.user(repository.owner)), onWarning, hasGit })
-    const described = await describeAt(at, repository)
-    const pushed = await repository.commit({ secret: 'pushed afterwards' })
-    await scene.shownAs(repository, { visibility: 'private' })
-    for (const one of [commit, pushed]) {
-      const reading = at.open(described, one, LIMITS)
-      await expect(reading).rejects.toThrow(ReadError)
-      await expect(reading).rejects.toMatchObject({ code: 'index.fetch_failed' })
-    }
-    await scene.shownAs(repository, { visibility: 'public' })
-    github.clock.advance(61)
-    expect(await readAt(at, repository, pushed, reader => collect(reader.entries()))).toMatchObject([
-      { path: 'a' },
-      { path: 'secret' },
-    ])
-  },
-)
+test('with a token that sees private repositories, one that went private since it was looked up is not read', async () => {
+  const repository = await create()
+  const commit = await repository.commit({ a: 'a' })
+  const at = await open({ token: github.personalToken(github.user(repository.owner)), onWarning })
+  const described = await describeAt(at, repository)
+  const pushed = await repository.commit({ secret: 'pushed afterwards' })
+  await scene.shownAs(repository, { visibility: 'private' })
+  for (const one of [commit, pushed]) {
+    const reading = at.open(described, one, LIMITS)
+    await expect(reading).rejects.toThrow(ReadError)
+    await expect(reading).rejects.toMatchObject({ code: 'index.fetch_failed' })
+  }
+  await scene.shownAs(repository, { visibility: 'public' })
+  github.clock.advance(61)
+  expect(await readAt(at, repository, pushed, reader => collect(reader.entries()))).toMatchObject([
+    { path: 'a' },
+    { path: 'secret' },
+  ])
+})

@@ -48,7 +48,6 @@ const open = () =>
     apiUrl: origin,
     token: null,
     webhookSecret: null,
-    hasGit: true,
     clock: systemClock,
     onWarning: message => expect.fail(message),
   })

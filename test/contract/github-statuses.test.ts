@@ -47,9 +47,6 @@ const PLACES: Readonly<Record<Question, NonNullable<Fault['match']>>> = {
   'GET /repos/{owner}/{repo}/commits': { host: 'api', path: /\/commits\?/ },
   'GET /repos/{owner}/{repo}/compare/{basehead}': { host: 'api', path: /\/compare\// },
   'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': { host: 'api', path: /\/git\/trees\// },
-  'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': { host: 'api', path: /\/git\/blobs\// },
-  'GET /repos/{owner}/{repo}/tarball/{ref}': { host: 'api', path: /\/tarball\// },
-  'GET codeload legacy.tar.gz': { host: 'codeload' },
   'GET /users/{username}': { host: 'api', path: /^\/users\/[^/]+$/ },
   'GET /users/{username}/repos': { host: 'api', path: /^\/users\/[^/]+\/repos/ },
   'GET /orgs/{org}': { host: 'api', path: /^\/orgs\// },
@@ -104,9 +101,6 @@ const ASK: Readonly<Record<Question, (asked: Asked) => Promise<Reading>>> = {
     return readingOf(await host.resolve(described, commit))
   },
   'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': asked => readFiles(asked, asked.host, OF_NEXT_COMMIT),
-  'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': asked => readWithoutGit(asked),
-  'GET /repos/{owner}/{repo}/tarball/{ref}': asked => readWithoutGit(asked),
-  'GET codeload legacy.tar.gz': asked => readWithoutGit(asked),
   async 'GET /users/{username}'({ host, befall }) {
     github.user('somebody')
     befall()
@@ -221,10 +215,6 @@ async function readFiles({ repository, befall }: Asked, host: GitHost, selection
     isWhole = blobs.every(({ bytes }) => bytes !== null)
   })
   return isWhole ? reading : 'read without this file'
-}
-
-async function readWithoutGit(asked: Asked): Promise<Reading> {
-  return await readFiles(asked, await open({ hasGit: false }))
 }
 
 const app = github.app('reader', { owner: github.user('maker') })

@@ -22,9 +22,6 @@ export type Question =
   | 'GET /repos/{owner}/{repo}/commits'
   | 'GET /repos/{owner}/{repo}/compare/{basehead}'
   | 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}'
-  | 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}'
-  | 'GET /repos/{owner}/{repo}/tarball/{ref}'
-  | 'GET codeload legacy.tar.gz'
   | 'GET /users/{username}'
   | 'GET /users/{username}/repos'
   | 'GET /orgs/{org}'
@@ -151,21 +148,6 @@ const ROWS: Record<Question, readonly Row[]> = {
     [404, 'no sizes: the blobs tell them', DESCRIPTION, 'read', NOT_FOUND],
     [409, 'no sizes: the blobs tell them', DESCRIPTION, 'read', message('Git Repository is empty.')],
     [422, 'no sizes: the blobs tell them', DESCRIPTION, 'read', message('Validation Failed')],
-  ],
-  'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': [
-    [200, 'a file that the archive changes', DESCRIPTION, 'read'],
-    [403, 'larger than 100 MB, or refused', DESCRIPTION, 'not read now', message('This API returns blobs up to 100 MB in size.')],
-    [404, 'no such file', DESCRIPTION, 'read without this file', NOT_FOUND],
-    [409, 'the repository is empty', DESCRIPTION, 'not read now', message('Git Repository is empty.')],
-    [422, 'not valid', DESCRIPTION, 'not read now', message('Validation Failed')],
-  ],
-  'GET /repos/{owner}/{repo}/tarball/{ref}': [
-    [302, 'to the archive', RECORDING, 'read'],
-    [404, 'absent', DOCUMENTATION, 'not read now', NOT_FOUND],
-  ],
-  'GET codeload legacy.tar.gz': [
-    [200, 'the archive', RECORDING, 'read'],
-    [404, 'absent', DOCUMENTATION, 'not read now', {}],
   ],
   'GET /users/{username}': [
     [200, 'a user', DESCRIPTION, 'shown'],

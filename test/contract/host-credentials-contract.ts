@@ -63,7 +63,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
   async function start(aheadSeconds = 0): Promise<Process> {
     const clock: Clock = { now: () => new Date(github.clock.now() + aheadSeconds * 1000) }
     const { web: url, api: apiUrl } = github.origins
-    const common = { url, apiUrl, token: null, webhookSecret: null, hasGit: false, timeouts: PATIENT }
+    const common = { url, apiUrl, token: null, webhookSecret: null, timeouts: PATIENT }
     const host = await openGitHubHost({ ...common, app: { ...app, id: String(app.id) }, clock, onWarning: () => {} })
     return { people: openPeople(optionsOf({ host, clock })), host }
   }

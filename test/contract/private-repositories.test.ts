@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository, RepositoryReader } from '#core/ports/git-host.ts'
 import { createGivenTokens } from '#infra/github/app-tokens.ts'
@@ -57,25 +57,17 @@ async function tip(): Promise<CommitSha> {
   return answer.value
 }
 
-describe.each([{ hasGit: true }, { hasGit: false }])('a private repository, git installed: $hasGit', ({ hasGit }) => {
-  test('is resolved and read with a token for it alone, by the API and by git', async () => {
-    await host.close()
-    host = await openGitHubHostAt(github, { app: { ...app, id: String(app.id) }, token: tokens.ada, hasGit })
-    github.log.clear()
-    const commit = await tip()
-    expect(await host.resolve(closed, 'main')).toEqual({ status: 'ok', value: commit })
-    expect(await host.resolve(closed, commit)).toEqual({ status: 'ok', value: commit })
-    expect(await host.resolve(closed, 'nothing')).toEqual({ status: 'missing' })
-    expect(await host.tip(closed)).toEqual({ status: 'ok', value: commit })
-    const reader = await host.open(closed, commit, LIMITS)
-    expect(await contentsOf(reader)).toEqual(['secret.md: secret'])
-    const used = credentials()
-    // Archives lie elsewhere, behind an address that ends in minutes.
-    used.delete('anonymous')
-    expect(used).toEqual(new Set(['app', 'installation']))
-    expect(github.log.all.filter(one => one.credential === 'anonymous').every(one => one.host === 'codeload')).toBe(true)
-    expect(made()).toBe(1)
-  })
+test('a private repository is resolved and read with a token for it alone, by the API and by git', async () => {
+  github.log.clear()
+  const commit = await tip()
+  expect(await host.resolve(closed, 'main')).toEqual({ status: 'ok', value: commit })
+  expect(await host.resolve(closed, commit)).toEqual({ status: 'ok', value: commit })
+  expect(await host.resolve(closed, 'nothing')).toEqual({ status: 'missing' })
+  expect(await host.tip(closed)).toEqual({ status: 'ok', value: commit })
+  const reader = await host.open(closed, commit, LIMITS)
+  expect(await contentsOf(reader)).toEqual(['secret.md: secret'])
+  expect(credentials()).toEqual(new Set(['app', 'installation']))
+  expect(made()).toBe(1)
 })
 
 test('the token is asked for with the repository and the permission to read alone', async () => {
@@ -225,7 +217,6 @@ test('a process without an App reads what it was given a token for, and nothing 
     apiUrl: origins.api,
     token: tokens.ada,
     webhookSecret: null,
-    hasGit: true,
     clock: { now: () => new Date(clock.now()) },
     onWarning: () => {},
     timeouts: PATIENT,

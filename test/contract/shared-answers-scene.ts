@@ -31,7 +31,6 @@ export async function openReplica(
     apiUrl: github.origins.api,
     token,
     webhookSecret: null,
-    hasGit: true,
     clock,
     onWarning: () => {},
     timeouts: PATIENT,

@@ -39,7 +39,6 @@ test('a process that begins looks at the changes first, so that it need not ask 
       apiUrl: origins.api,
       token: null,
       webhookSecret: 'secret',
-      hasGit: true,
       timeouts: PATIENT,
     }
     const host = await openSharingGitHub(

@@ -137,12 +137,7 @@ describe('mountglass work', () => {
     ['a store in memory', { MOUNTGLASS_STORE: 'memory:' }, 'MOUNTGLASS_STORE: '],
     ['a folder that is not there', { MOUNTGLASS_LOCAL_REPOSITORIES: '/nowhere' }, 'MOUNTGLASS_LOCAL_REPOSITORIES: '],
     ['a level that is none', { MOUNTGLASS_LOG: 'loud' }, 'MOUNTGLASS_LOG: '],
-    ['no git for a folder of repositories', { PATH: '/nowhere' }, 'MOUNTGLASS_LOCAL_REPOSITORIES: git '],
-    [
-      'no git, and no GitHub either',
-      { PATH: '/nowhere', MOUNTGLASS_LOCAL_REPOSITORIES: '', MOUNTGLASS_GITHUB: 'off' },
-      'MOUNTGLASS_GITHUB: is off; for local repositories git ',
-    ],
+    ['a PATH without git', { PATH: '/nowhere' }, 'mountglass: git 2.36 '],
   ])('%s stops it with one line and exit code 1', async (_name, env, beginning) => {
     const { status, stderr } = await run(['work'], env)
     expect({ status, lines: stderr.trimEnd().split('\n').length }).toEqual({ status: 1, lines: 1 })

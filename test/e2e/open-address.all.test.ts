@@ -198,25 +198,6 @@ describe.each(['local', 'gh'])('repositories of the host %s', segment => {
   })
 })
 
-test('where there is no git program, repositories of GitHub are read from archives', async () => {
-  const repositories = await createRepositories()
-  await (await repositories.create('acme', 'tools')).commit(FILES)
-  const github = await startFakeGitHub({ root: repositories.root })
-  const service = await startService({ PATH: '/nonexistent', ...github.settings() })
-  try {
-    const mount = await service.get('mounts', '/gh/acme/tools')
-    expect(mount.index).toMatchObject({ status: 'ready', counts: { skills: 1, documents: 3 } })
-    expect(await joinFile(service, '/gh/acme/tools', 'docs/guide.md', 100_000)).toBe(FILES['docs/guide.md'])
-    expect(await service.getError('mounts', '/local/acme/tools')).toEqual({ status: 400, code: 'address.unknown_host' })
-    // Whether the name exists, and where the default branch is, is told by the protocol of git, which needs no program.
-    expect(new Set(github.log.git.map(({ git }) => git?.command))).toEqual(new Set(['ls-refs']))
-  } finally {
-    await service.stop()
-    await github.close()
-    await repositories.remove()
-  }
-})
-
 const ORDER = ['rule', 'body', 'include']
 const WIDE = '🙂👩‍👩‍👧‍👦é猫e\u0301ab\r\n'
 const FILES: Record<string, string> = {

@@ -97,6 +97,12 @@ test('a worker whose settings are wrong says so in one line as well', async () =
   expectOneLine(await start({ MOUNTGLASS_STORE: 'memory:' }, [], 'work'), /^mountglass: MOUNTGLASS_STORE: /)
 })
 
+test.each(['serve', 'work'] as const)('without git, or with one that is too old, %s stops with one line', async command => {
+  expectOneLine(await start({ PATH: folder }, [], command), /^mountglass: git 2\.36 or newer .*PATH$/)
+  await writeFile(join(folder, 'git'), '#!/bin/sh\necho git version 2.35.9\n', { mode: 0o755 })
+  expectOneLine(await start({ PATH: folder }, [], command), /^mountglass: git 2\.36 or newer .*found git version 2\.35\.9$/)
+})
+
 test.each(['keys', 'id-key'])(
   'a secret that is empty, as a full disk leaves it, or is a folder stops the start with the name of secrets/%s',
   async name => {

@@ -286,7 +286,6 @@ function hostOptions(
     token: withToken ? tokenOf(github) : null,
     webhookSecret: WEBHOOK_SECRET,
     app: made ? { ...made, id: String(made.id) } : null,
-    hasGit: true,
     clock,
     onWarning,
     timeouts: { ...PATIENT, patienceMs },

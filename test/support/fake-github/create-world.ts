@@ -64,7 +64,6 @@ export function createWorld(clock: FakeClock, root: string | null): World {
     tokens: new Map(),
     refreshTokens: new Map(),
     codes: new Map(),
-    archiveTokens: new Map(),
     browser: null,
     privateMode: false,
     ambiguousRefs: 'branch',
@@ -191,7 +190,7 @@ export function createWorld(clock: FakeClock, root: string | null): World {
     },
     clear() {
       const held = [world.accounts, world.repositories, world.apps, world.installations, world.oauthClients, world.tokens]
-      for (const one of [...held, world.refreshTokens, world.codes, world.archiveTokens, former, removed, usedIds]) one.clear()
+      for (const one of [...held, world.refreshTokens, world.codes, former, removed, usedIds]) one.clear()
       world.browser = null
       world.privateMode = false
       world.ambiguousRefs = 'branch'

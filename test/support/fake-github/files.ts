@@ -1,45 +1,11 @@
 import { accessTo } from './access.ts'
 import type { Credential } from './credentials.ts'
-import { archive, findBlob, readBlob, resolveRef } from './git.ts'
+import { findBlob, readBlob, resolveRef } from './git.ts'
 import { decodeSegment, escapeHtml, type FakeAnswer, type FakeRequest, pageAnswer, redirectAnswer, textAnswer } from './http.ts'
 import type { Origins } from './kinds.ts'
-import type { Repository, World } from './world.ts'
+import type { World } from './world.ts'
 
 const MISSING: FakeAnswer = textAnswer(404, '404: Not Found')
-
-/** `codeload`: archives as `git archive` makes them, below `<owner>-<name>-<short commit>/`. */
-export async function answerCodeload(world: World, request: FakeRequest): Promise<FakeAnswer> {
-  const [, owner = '', name = '', legacy, format = '', ref = ''] =
-    /^\/([^/]+)\/([^/]+)\/(legacy\.)?(tar\.gz|zip)\/(.+)$/.exec(request.path) ?? []
-  const repository = await world.repository(owner, name)
-  const wanted = decodeSegment(ref)
-  if (!repository || wanted === null || !isOpen(world, repository, request)) return MISSING
-  const resolved = await resolveRef(world, repository, wanted)
-  if (resolved.status !== 'ok') return MISSING
-  const short = wanted.replace(/^refs\/(heads|tags)\//, '').replaceAll('/', '-')
-  const folder = legacy
-    ? `${repository.owner.login}-${repository.name}-${resolved.commit.slice(0, 7)}`
-    : `${repository.name}-${short}`
-  const isTar = format === 'tar.gz'
-  return {
-    status: 200,
-    headers: {
-      'content-type': isTar ? 'application/x-gzip' : 'application/zip',
-      'content-disposition': `attachment; filename=${folder}.${format}`,
-      etag: `"${resolved.commit}${format}"`,
-      vary: 'Authorization,Accept-Encoding,Origin',
-      'x-content-type-options': 'nosniff',
-    },
-    body: archive(world, repository, resolved.commit, isTar ? 'tar.gz' : 'zip', folder),
-  }
-}
-
-/** Public and not blocked, or by a token that has not ended. */
-function isOpen(world: World, repository: Repository, request: FakeRequest): boolean {
-  if (repository.blocked !== null) return false
-  const endsAt = world.archiveTokens.get(request.query.get('token') ?? '')
-  return repository.visibility === 'public' || (endsAt !== undefined && endsAt > world.clock.now())
-}
 
 /** `raw.githubusercontent.com/<owner>/<name>/<commit or ref>/<path>`. */
 export async function answerRaw(world: World, request: FakeRequest, credential: Credential): Promise<FakeAnswer> {

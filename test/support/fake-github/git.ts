@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { inflateSync } from 'node:zlib'
 import { loosePath } from '../git-objects.ts'
 import { linesOf, readLines, runGit, runGitOnRefs, startGit } from './git-process.ts'
@@ -248,15 +247,4 @@ export async function findBlob(world: World, repository: Repository, commit: str
   if (/\n/.test(path)) return null
   const object = (await findObjects(world, repository, [`${commit}:${path}`]))[0] ?? null
   return object?.type === 'blob' ? object : null
-}
-
-/** A tar or zip of the commit below one folder, attributes of the repository obeyed as git obeys them. */
-export function archive(
-  world: World,
-  repository: Repository,
-  commit: string,
-  format: 'tar.gz' | 'zip',
-  folder: string,
-): Readable {
-  return startGit(world, repository, ['archive', `--format=${format}`, `--prefix=${folder}/`, commit]).output
 }

@@ -1,7 +1,7 @@
 /** The origins of the host, each on a port of its own: as on the real one, a redirect between them crosses origins. */
-export type HostName = 'api' | 'web' | 'codeload' | 'raw' | 'avatars'
+export type HostName = 'api' | 'web' | 'raw' | 'avatars'
 
-export const HOST_NAMES: readonly HostName[] = ['api', 'web', 'codeload', 'raw', 'avatars']
+export const HOST_NAMES: readonly HostName[] = ['api', 'web', 'raw', 'avatars']
 
 /** The base URL of every origin, without a trailing slash. */
 export type Origins = Readonly<Record<HostName, string>>

@@ -17,7 +17,7 @@ import {
   type UserTokens,
 } from './credentials.ts'
 import { createFaults, type Fault, type Faults, faultAnswer } from './faults.ts'
-import { answerCodeload, answerPage, answerRaw } from './files.ts'
+import { answerPage, answerRaw } from './files.ts'
 import { answerGit, describeGit, matchGitRoute } from './git-http.ts'
 import { type FakeAnswer, type FakeRequest, readRequest, sendAnswer, textAnswer } from './http.ts'
 import { HOST_NAMES, type HostName, type Origins } from './kinds.ts'
@@ -50,7 +50,7 @@ export interface FakeGitHubOptions {
 }
 
 /**
- * GitHub on this machine: its API, its sign-in, git over HTTP, archives and pictures, over real repositories. It is checked
+ * GitHub on this machine: its API, its sign-in, git over HTTP and pictures, over real repositories. It is checked
  * against GitHub's own description of the API; what of its habits is documented nowhere is marked UNVERIFIED where it stands.
  */
 export interface FakeGitHub {
@@ -165,8 +165,6 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}): Promise<
     switch (request.host) {
       case 'api':
         return api({ world, origins, credential }, request, record)
-      case 'codeload':
-        return answerCodeload(world, request)
       case 'raw':
         return answerRaw(world, request, credential)
       case 'avatars':

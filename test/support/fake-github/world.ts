@@ -15,8 +15,6 @@ export interface World {
   readonly tokens: Map<string, Token>
   readonly refreshTokens: Map<string, RefreshToken>
   readonly codes: Map<string, Code>
-  /** Tokens of archive links; the value is when they end. */
-  readonly archiveTokens: Map<string, number>
   /** Who sits at the browser that is sent to the sign-in page, and what that person decides. */
   browser: { user: Account; approves: boolean } | null
   /** As on an Enterprise Server that shows nothing to who is not signed in. */

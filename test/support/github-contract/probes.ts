@@ -204,13 +204,6 @@ export const PROBES: readonly Probe[] = [
     learn: { entry: 'body.tree.0.sha' },
   },
   {
-    name: 'an archive',
-    host: 'api',
-    path: `${REPO}/tarball/{commit}`,
-    status: 302,
-    answerHeaders: { location: '/legacy\\.tar\\.gz/{commit}$' },
-  },
-  {
     name: 'an account',
     host: 'api',
     path: '/users/{owner}',

@@ -113,7 +113,7 @@ async function findRoute(
   request: FakeRequest,
 ): Promise<{ route: Route; params: string[] } | null> {
   const method = request.method === 'HEAD' ? 'GET' : request.method
-  const path = (await namedPath(scene, request.path)).replace(/\/(tarball|zipball)\/?$/, '/$1/HEAD')
+  const path = await namedPath(scene, request.path)
   for (const route of routes) {
     const params = matchPath(route, method, path)
     if (params) return { route, params }

@@ -1,19 +1,7 @@
 import { hasRole, roleOf } from '../access.ts'
 import { fullName, fullRepository, simpleAccount } from '../bodies.ts'
 import { commitBody, fileBodies } from '../commit-bodies.ts'
-import { randomText } from '../credentials.ts'
-import {
-  changedFiles,
-  compareCommits,
-  defaultBranch,
-  findObject,
-  isEmpty,
-  readBlob,
-  readCommits,
-  readTree,
-  resolveRef,
-  type TreeRow,
-} from '../git.ts'
+import { changedFiles, compareCommits, findObject, readCommits, readTree, resolveRef, type TreeRow } from '../git.ts'
 import type { JsonObject } from '../schema.ts'
 import type { Repository, Role } from '../world.ts'
 import { accepts, type Call, cutPage, notFound, type RestAnswer, type Route, refuse, withRepository } from './call.ts'
@@ -58,23 +46,6 @@ export const REPOSITORY_ROUTES: readonly Route[] = [
     docs: 'git/trees#get-a-tree',
     greedy: true,
     answer: call => withRepository(call, 'contents', repository => answerTree(call, repository)),
-  },
-  {
-    operation: 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}',
-    docs: 'git/blobs#get-a-blob',
-    answer: call => withRepository(call, 'contents', repository => answerBlob(call, repository)),
-  },
-  {
-    operation: 'GET /repos/{owner}/{repo}/tarball/{ref}',
-    docs: 'repos/contents#download-a-repository-archive-tar',
-    greedy: true,
-    answer: call => withRepository(call, 'contents', repository => answerArchive(call, repository, 'tar.gz')),
-  },
-  {
-    operation: 'GET /repos/{owner}/{repo}/zipball/{ref}',
-    docs: 'repos/contents#download-a-repository-archive-zip',
-    greedy: true,
-    answer: call => withRepository(call, 'contents', repository => answerArchive(call, repository, 'zip')),
   },
   {
     operation: 'GET /repos/{owner}/{repo}/collaborators/{username}/permission',
@@ -204,63 +175,6 @@ function treeEntry(base: string, { path, mode, type, oid, sizeBytes }: TreeRow):
     sha: oid,
     ...(sizeBytes === null ? {} : { size: sizeBytes }),
     ...(type === 'commit' ? {} : { url: `${base}/${type}s/${oid}` }),
-  }
-}
-
-const BLOB_BYTES = 100 * 1024 * 1024
-const BASE64_LINE = /.{1,60}/g
-
-async function answerBlob(call: Call, repository: Repository): Promise<RestAnswer> {
-  const { world, origins, params, request } = call
-  const oid = params[2] ?? ''
-  if (!OID.test(oid)) return refuse(call, 422, 'The sha parameter must be exactly 40 characters and contain only [0-9a-f].')
-  if (await isEmpty(world, repository)) return refuse(call, 409, EMPTY)
-  const object = await findObject(world, repository, oid)
-  if (object?.type !== 'blob') return notFound(call)
-  if (object.sizeBytes > BLOB_BYTES) return refuse(call, 403, 'The requested blob is too large to fetch via the API.')
-  const bytes = await readBlob(world, repository, oid)
-  if (accepts(request, 'raw'))
-    return {
-      status: 200,
-      body: bytes,
-      headers: { 'content-type': 'application/vnd.github.raw; charset=utf-8' },
-      etag: `"${oid}"`,
-    }
-  const lines = bytes.toString('base64').match(BASE64_LINE) ?? []
-  return {
-    status: 200,
-    json: {
-      sha: oid,
-      node_id: Buffer.from(`04:Blob${repository.id}:${oid}`).toString('base64'),
-      size: object.sizeBytes,
-      url: `${origins.api}/repos/${fullName(repository)}/git/blobs/${oid}`,
-      content: lines.map(line => `${line}\n`).join(''),
-      encoding: 'base64',
-    },
-  }
-}
-
-const ARCHIVE_TOKEN_SECONDS = 300
-const ARCHIVE_CACHING = 'public, must-revalidate, max-age=0'
-
-/** To where the archive is made. A private one needs no credential there, but a token that lives five minutes. */
-async function answerArchive(call: Call, repository: Repository, format: 'tar.gz' | 'zip'): Promise<RestAnswer> {
-  const { world, origins, params } = call
-  const named = params[2] ?? 'HEAD'
-  const ref = named === 'HEAD' ? await defaultBranch(repository) : named
-  const resolved = await resolveRef(world, repository, ref)
-  // What the real host says of a ref that is nothing is UNVERIFIED.
-  if (resolved.status !== 'ok') return notFound(call)
-  const url = new URL(`${origins.codeload}/${fullName(repository)}/legacy.${format}/${resolved.fullName ?? resolved.commit}`)
-  if (repository.visibility !== 'public') {
-    const token = randomText(29)
-    world.archiveTokens.set(token, world.clock.now() + ARCHIVE_TOKEN_SECONDS * 1000)
-    url.searchParams.set('token', token)
-  }
-  return {
-    status: 302,
-    body: '',
-    headers: { location: url.href, 'content-type': 'text/html;charset=utf-8', 'cache-control': ARCHIVE_CACHING },
   }
 }
 
