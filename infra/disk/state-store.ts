@@ -6,7 +6,6 @@ import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
 import { type Attempts, createAttempts } from './busy.ts'
 import { makeFolder, syncFolder } from './durable.ts'
-import { createWalSync, type WalSync } from './wal-sync.ts'
 
 const SCHEMA_VERSION = 1
 // Sorts after every character of a key.
@@ -21,8 +20,8 @@ const PATIENCE_MS = 10_000
 
 /**
  * Entries as rows of one SQLite file, which any number of processes may share. Durable when a write resolves.
- * SQLite works on the calling thread. No commit and no lock of another process holds up the event loop: a write waits for both beside other
- * work.
+ * SQLite works on the calling thread: a commit holds up the event loop for the sync of the disk, mostly about 2 ms. The lock of another
+ * process does not: a write waits for it beside other work.
  *
  * @throws Error when the file has another schema version, or is not a database
  */
@@ -35,10 +34,6 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
   const closing = new AbortController()
   const attempt = createAttempts(patienceMs, closing.signal)
   const database = await openDatabase(path, attempt)
-  const log = await leaveSyncsTo(database, path).catch(error => {
-    database.close()
-    throw error
-  })
   const prepared = (sql: string) => attempt(() => database.prepare(sql))
 
   const read = await prepared('SELECT body, etag FROM doc WHERE key = ?')
@@ -47,12 +42,8 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
   const remove = await prepared('DELETE FROM doc WHERE key = ?')
   const list = await prepared('SELECT key FROM doc WHERE key >= ? AND key < ? AND key > ? ORDER BY key LIMIT ?')
 
-  /** Resolves with the count of changed rows, once they are durable, or what others wrote that was the reason to change none. */
-  const write = async (statement: StatementSync, ...values: string[]) => {
-    const { changes } = await attempt(() => statement.run(...values))
-    if (log !== null && (changes > 0 || log.isBehind)) await log.sync()
-    return changes
-  }
+  /** Resolves with the number of changed rows. */
+  const write = async (statement: StatementSync, ...values: string[]) => (await attempt(() => statement.run(...values))).changes
 
   return {
     async read(key) {
@@ -87,7 +78,6 @@ export async function openDiskStateStore(file: string, { patienceMs = PATIENCE_M
 
     async close() {
       closing.abort()
-      await log?.close()
       if (database.isOpen) database.close()
     },
   }
@@ -113,14 +103,6 @@ async function openDatabase(path: string, attempt: Attempts): Promise<DatabaseSy
     database.close()
     throw error
   }
-}
-
-/** SQLite syncs no commit any more, its log does. `null` where the file system allows no log: SQLite syncs each commit there. */
-async function leaveSyncsTo(database: DatabaseSync, path: string): Promise<WalSync | null> {
-  if (database.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'wal') return null
-  const log = await open(`${path}-wal`, 'r+')
-  database.exec('PRAGMA synchronous = NORMAL')
-  return createWalSync(log, () => database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0)
 }
 
 function prepareSchema(database: DatabaseSync): void {

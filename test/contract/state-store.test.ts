@@ -27,6 +27,17 @@ describe('entries on disk', () => {
     await expect(store.read('key')).rejects.toThrow()
   })
 
+  test('a store that closes while it writes keeps what was being written', async () => {
+    const file = join(await temporaryFolder(), 'docs.sqlite')
+    const store = await openDiskStateStore(file)
+    const writes = Array.from({ length: 20 }, (_, number) => store.create(`key/${number}`, number))
+    await store.close()
+    expect((await Promise.all(writes)).map(({ status }) => status)).toEqual(writes.map(() => 'written'))
+    const again = await openDiskStateStore(file)
+    expect(await again.list('key/')).toHaveLength(20)
+    await again.close()
+  })
+
   test('the file and those beside it are readable by their owner alone', async () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
     const store = await openDiskStateStore(file)
