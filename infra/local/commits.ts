@@ -77,7 +77,7 @@ export class Commits {
    * @throws GateFull, also when the caller waited too long; GitError when git was killed or could not be started; UnfinishedWalk; ViewUnavailable
    */
   async find(place: Place, ref: string | null): Promise<CommitSha | null> {
-    const known = await this.#known(place, ref)
+    const known = this.#known(place, ref)
     if (known !== null) return known
     return await withTimeout(this.#find(place, ref), this.#times.waitMs, () => {
       throw new GateFull()
@@ -99,10 +99,10 @@ export class Commits {
   }
 
   /** The commit if it was found before: most requests ask for one of these, and need no timer. */
-  async #known(place: Place, ref: string | null): Promise<CommitSha | null> {
-    if (ref === null || !isCommitSha(ref)) return (await this.#byRef.cached(refKey(place, ref)))?.value ?? null
+  #known(place: Place, ref: string | null): CommitSha | null {
+    if (ref === null || !isCommitSha(ref)) return this.#byRef.cached(refKey(place, ref))?.value ?? null
     const oid = ref.toLowerCase() as CommitSha
-    const tips = (await this.#tips.cached(place.identity))?.value
+    const tips = this.#tips.cached(place.identity)?.value
     return tips && this.#pinned.has(pinKey(place, tips.fingerprint, oid)) ? oid : null
   }
 

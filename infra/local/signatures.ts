@@ -49,70 +49,10 @@ export class Signing {
   }
 }
 
-/** A check that was asked for. */
-interface Check {
-  isCurrent: Promise<boolean>
-  settle: (isCurrent: boolean) => void
-}
-
-const waiting = new Map<Signatures, Check>()
-/** What was read in the current phase of the event loop, by path; `null` while none is read. */
-let looked: Map<string, Signature | Absent> | null = null
-/** Paths that are looked at between two turns of the event loop, but for those of the last check. */
-const PATHS_PER_TURN = 512
-
-/**
- * Whether the files at all paths are unchanged. They are read after the call, in the next phase of the event loop: one read serves all callers
- * of this turn. It is as fresh as a read for each of them, and many requests that arrive together pay for one.
- *
- * A check that is requested in the continuation of another check runs in the same phase and reuses its reads: nothing has arrived since. So a
- * chain of checks, such as place, repository and ref, takes one phase.
- *
- * The read is synchronous: a few microseconds a path on a local disk, less than a task of the thread pool.
- */
-export function areCurrent(signatures: Signatures): Promise<boolean> {
-  const before = waiting.get(signatures)
-  if (before) return before.isCurrent
-  if (waiting.size === 0 && looked === null) setImmediate(look)
-  const { promise: isCurrent, resolve: settle } = Promise.withResolvers<boolean>()
-  waiting.set(signatures, { isCurrent, settle })
-  return isCurrent
-}
-
-function look(): void {
-  looked = new Map()
-  checkWaiting(looked)
-}
-
-function checkWaiting(read: Map<string, Signature | Absent>): void {
-  for (const [signatures, { settle }] of waiting) {
-    if (read.size > PATHS_PER_TURN) break
-    // Later calls get a check of their own.
-    waiting.delete(signatures)
-    settle(isUnchanged(signatures, read))
-  }
-  // A tick that a microtask asks for comes when all microtasks have run: those who were called back have asked what they ask at once.
-  queueMicrotask(() => process.nextTick(checkMore, read))
-}
-
-function checkMore(read: Map<string, Signature | Absent>): void {
-  if (waiting.size > 0 && read.size <= PATHS_PER_TURN) {
-    checkWaiting(read)
-    return
-  }
-  looked = null
-  if (waiting.size > 0) setImmediate(look)
-}
-
-/** @param read the signatures read in this phase, by path, so that a path of several values is read once */
-function isUnchanged(signatures: Signatures, read: Map<string, Signature | Absent>): boolean {
+/** Whether the files at all paths are unchanged. Synchronous: an `lstat` takes a few microseconds on a local disk, less than a task of the thread pool. */
+export function areCurrent(signatures: Signatures): boolean {
   for (const [key, signature] of signatures) {
-    let now = read.get(key)
-    if (now === undefined) {
-      now = readSignature(pathOf(key, signature.what), signature.what)
-      read.set(key, now)
-    }
-    if (!isSame(signature, now)) return false
+    if (!isSame(signature, readSignature(pathOf(key, signature.what), signature.what))) return false
   }
   return true
 }

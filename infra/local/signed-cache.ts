@@ -31,8 +31,8 @@ const ENTRY_BYTES = 300
 /**
  * Caches values computed from files until one of these files changes.
  *
- * A returned value was current at some instant after the event loop last received I/O: every `get` has all files of the value checked.
- * Callers may share a check or a computation, but never one from before the event that they handle.
+ * A returned value was current at some instant after the call: every `get` checks all files of the value. Callers may share a computation,
+ * but never one that began before their call.
  */
 export class SignedCache<Value> {
   /** Separate from `#absent`: names of nothing are endless, and must not evict values. */
@@ -55,18 +55,17 @@ export class SignedCache<Value> {
     return this.#found.calculatedSize + this.#absent.calculatedSize
   }
 
-  /** The cached value if it is current, else `null`. It computes and waits for nothing. */
-  async cached(key: string): Promise<{ value: Value } | null> {
-    const entry = this.#entry(key)
-    return entry && (await this.#isCurrent(key, entry)) ? entry : null
+  /** The cached value if it is current, else `null`. It computes nothing. */
+  cached(key: string): { value: Value } | null {
+    return this.#current(key)
   }
 
   /** The cached value, or that of `compute`. @throws what `compute` throws */
   async get(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
     const order = this.#order++
     for (;;) {
-      const entry = this.#entry(key)
-      if (entry && (await this.#isCurrent(key, entry))) return entry.value
+      const entry = this.#current(key)
+      if (entry) return entry.value
       const flight = this.#flights.get(key)
       if (!flight) return this.#start(key, compute)
       if (flight.order > order) return flight.value
@@ -74,23 +73,19 @@ export class SignedCache<Value> {
     }
   }
 
-  #entry(key: string): Entry<Value> | undefined {
-    return this.#found.get(key) ?? this.#absent.get(key)
+  #current(key: string): Entry<Value> | null {
+    const entry = this.#found.get(key) ?? this.#absent.get(key)
+    if (!entry) return null
+    if (areCurrent(entry.signatures)) return entry
+    this.#found.delete(key)
+    this.#absent.delete(key)
+    return null
   }
 
   #keep(key: string, entry: Entry<Value>): void {
     const [here, there] = entry.value === null ? [this.#absent, this.#found] : [this.#found, this.#absent]
     there.delete(key)
     here.set(key, entry)
-  }
-
-  async #isCurrent(key: string, entry: Entry<Value>): Promise<boolean> {
-    const isCurrent = await areCurrent(entry.signatures)
-    // Another caller may have replaced it meanwhile.
-    for (const entries of [this.#found, this.#absent]) {
-      if (!isCurrent && entries.peek(key) === entry) entries.delete(key)
-    }
-    return isCurrent
   }
 
   #start(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {

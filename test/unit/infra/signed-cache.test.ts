@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { areCurrent, Signing } from '#infra/local/signatures.ts'
 import { SignedCache } from '#infra/local/signed-cache.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mountglass-cache-'))
@@ -12,9 +11,9 @@ const file = join(folder, 'file')
 const absent = join(folder, 'absent')
 let made = 0
 
-beforeEach(async () => {
+beforeEach(() => {
   made = 0
-  await change(() => writeFileSync(file, 'a'))
+  writeFileSync(file, 'a')
   vi.useFakeTimers({ toFake: ['Date'] })
   atAgeMs(1_000_000)
 })
@@ -23,12 +22,6 @@ afterEach(() => {
   rmSync(absent, { force: true })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
-
-/** As something outside changes files: between two turns of the event loop. */
-async function change(act: () => void): Promise<void> {
-  await setImmediate()
-  act()
-}
 
 /** Sets the clock so long after the last change of the file. */
 function atAgeMs(age: number): void {
@@ -46,82 +39,21 @@ const ask = (cache: SignedCache<number>, key = 'key', keep = true) =>
 test('a value is kept while its files rest, and made again when one changes, comes or goes', async () => {
   const cache = new SignedCache<number>()
   expect([await ask(cache), await ask(cache), await ask(cache)]).toEqual([1, 1, 1])
-  await change(() => writeFileSync(file, 'bb'))
+  writeFileSync(file, 'bb')
   expect([await ask(cache), await ask(cache)]).toEqual([2, 2])
-  await change(() => writeFileSync(absent, ''))
+  writeFileSync(absent, '')
   expect([await ask(cache), await ask(cache)]).toEqual([3, 3])
-  await change(() => rmSync(absent))
+  rmSync(absent)
   expect([await ask(cache), await ask(cache)]).toEqual([4, 4])
-})
-
-test('a caller gets what lies there after its call, also if it changed before the next turn of the event loop', async () => {
-  const cache = new SignedCache<number>()
-  await ask(cache)
-  const asked = ask(cache)
-  writeFileSync(file, 'bb')
-  expect(await asked).toBe(2)
-})
-
-test('callers of one turn share a look at the files, and those of the next turn get another', async () => {
-  const signing = new Signing()
-  signing.watch(file)
-  const [first, second] = [areCurrent(signing.signatures), areCurrent(signing.signatures)]
-  expect(second).toBe(first)
-  expect(await first).toBe(true)
-  await setImmediate()
-  const later = areCurrent(signing.signatures)
-  expect(later).not.toBe(first)
-  writeFileSync(file, 'bb')
-  expect([await first, await later]).toEqual([true, false])
-})
-
-test('whoever asks again as soon as it is called back is answered in the same turn, by what was read in it', async () => {
-  const [signed = new Map(), more = new Map()] = [[file], [file, absent]].map(paths => {
-    const signing = new Signing()
-    for (const path of paths) signing.watch(path)
-    return signing.signatures
-  })
-  let turns = 0
-  const count = async () => {
-    for (; turns < 5; turns++) await setImmediate()
-  }
-  const counting = count()
-  const chain = async () => {
-    for (const signatures of [signed, more, signed]) expect(await areCurrent(signatures)).toBe(true)
-    return turns
-  }
-  expect(await chain()).toBeLessThan(2)
-  // Another phase reads anew, also if it is asked for in between.
-  const asked = areCurrent(signed)
-  await counting
-  writeFileSync(file, 'bb')
-  expect([await asked, await areCurrent(more)]).toEqual([true, false])
-})
-
-test('many looks at once give turns to others', async () => {
-  const signed = Array.from({ length: 2_000 }, (_, number) => {
-    const signing = new Signing()
-    signing.watch(join(folder, `absent-${number}`))
-    return signing.signatures
-  })
-  const ends: string[] = []
-  const looks = signed.map(signatures => areCurrent(signatures).then(isCurrent => ends.push(`${isCurrent}`)))
-  const others = (async () => {
-    for (let turn = 0; turn < 2; turn++) await setImmediate()
-    ends.push('another')
-  })()
-  await Promise.all([...looks, others])
-  expect(ends.filter(end => end === 'true')).toHaveLength(2_000)
-  expect(ends.indexOf('another')).toBeLessThan(ends.length - 1)
 })
 
 test('a value that is not cached, or not current, is not computed when only the cached one is asked for', async () => {
   const cache = new SignedCache<number>()
-  expect(await cache.cached('key')).toBeNull()
+  expect(cache.cached('key')).toBeNull()
   await ask(cache)
-  expect((await cache.cached('key'))?.value).toBe(1)
-  await change(() => writeFileSync(file, 'bb'))
-  expect(await cache.cached('key')).toBeNull()
+  expect(cache.cached('key')?.value).toBe(1)
+  writeFileSync(file, 'bb')
+  expect(cache.cached('key')).toBeNull()
   expect(made).toBe(1)
 })
 
@@ -252,8 +184,8 @@ test('a name of nothing that gets a value has it, and one whose value goes is no
       return { value, keep: true }
     })
   expect([await get(null), await get(1)]).toEqual([null, null])
-  await change(() => writeFileSync(absent, ''))
+  writeFileSync(absent, '')
   expect([await get(1), await get(null)]).toEqual([1, 1])
-  await change(() => rmSync(absent))
+  rmSync(absent)
   expect([await get(null), await get(1)]).toEqual([null, null])
 })
