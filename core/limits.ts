@@ -43,8 +43,9 @@ export const DIFFERENCE_PAGE_BYTES = 16 * 1024
 /** Removed and added items whose texts are compared to find out which moved: pairs, and bytes of their texts, in one comparison. */
 export const MOVE_PAIRS = 10_000
 export const MOVE_BYTES = 8 * 1024 * 1024
-/** Lines that are compared to find a short difference of one text. Beyond that, a longer one is answered. */
-export const DIFFERENCE_COMPARISONS = 1_000_000
+/** The longest difference of one text that is searched for, in lines added and removed, and the lines of both sides among which it is. */
+export const DIFFERENCE_EDITS = 500
+export const DIFFERENCE_LINES = 40_000
 /** Facts of one text that a snapshot holds, those of all files of one skill, and those of one kind that an item of an answer lists. */
 export const FACTS_PER_TEXT = { hidden: 100, hosts: 1_000, commands: 200 } as const
 export const FACTS_PER_SKILL = 2_000

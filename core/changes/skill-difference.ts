@@ -59,7 +59,7 @@ function placedTexts(side: Sided<DeliveredSkill> | null, delivered: SkillTexts |
 
 async function differenceOf(before: PlacedText | null, after: PlacedText | null, turn: Turn): Promise<TextDifference> {
   const { kind, path } = (after ?? before) as PlacedText
-  const content = await unifiedDifference(before?.text ?? '', after?.text ?? '', turn)
+  const content = unifiedDifference(before?.text ?? '', after?.text ?? '')
   await turn()
   const hasMoved = before !== null && after !== null && before.path !== after.path
   return {

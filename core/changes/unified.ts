@@ -1,121 +1,95 @@
-import { createTurns, type Turn } from '../concurrency/turns.ts'
-import { COMPARED_SLICE_MS } from '../limits.ts'
-import type { ChangedLines } from './changed-lines.ts'
-import { compareLines } from './line-difference.ts'
-import type { NumberedLines } from './numbered-lines.ts'
-import { createUnitWriter, type UnitWriter } from './unit-writer.ts'
+import { type StructuredPatchHunk, structuredPatch } from 'diff'
+import { DIFFERENCE_EDITS, DIFFERENCE_LINES } from '../limits.ts'
 
 /** Unchanged lines around a change. */
 const CONTEXT_LINES = 3
 
 /**
  * The unified difference of two texts, as git writes it without the headers of files; `''` when they are the same. Lines end at `\n` only.
- * Yields to other requests all along.
  *
- * @param turn of a longer walk that this comparison is a step of
+ * Takes at most some tens of milliseconds: what differs by more than `DIFFERENCE_EDITS`, or has more than `DIFFERENCE_LINES`, is replaced as a
+ * whole, from the first line that differs to the last one. The bounds are counts and not times, because the pages of a difference are cut from
+ * equal results.
  */
-export async function unifiedDifference(
-  before: string,
-  after: string,
-  turn: Turn = createTurns(undefined, COMPARED_SLICE_MS),
-): Promise<string> {
+export function unifiedDifference(before: string, after: string): string {
   if (before === after) return ''
-  const { before: old, after: new_, changes } = await compareLines(before, after, turn)
-  const writer = createUnitWriter()
-  const writeRun = createRunWriter(writer, turn)
-  for (const hunk of hunksOf(changes, old.numbers.length)) {
-    writer.write(headOf(hunk, changes))
-    let at = changes.oldFrom(hunk.from) - hunk.before
-    for (let index = hunk.from; index <= hunk.to; index++) {
-      const isLast = index === hunk.to
-      const until = isLast ? at + hunk.after : changes.oldFrom(index)
-      const context = writeRun(CONTEXT, old, at, until)
-      if (context) await context
-      if (isLast) break
-      at = changes.oldTo(index)
-      const removed = writeRun(REMOVED, old, until, at)
-      if (removed) await removed
-      const added = writeRun(ADDED, new_, changes.newFrom(index), changes.newTo(index))
-      if (added) await added
-    }
+  const start = commonStart(before, after)
+  const end = commonEnd(before, after, start)
+  const old = before.slice(start, before.length - end)
+  const new_ = after.slice(start, after.length - end)
+  const lead = lastLines(before.slice(0, start))
+  const trail = firstLines(before.slice(before.length - end))
+  const firstLine = countLines(before.slice(0, start - lead.length)) + 1
+
+  const patch =
+    countLines(old) + countLines(new_) > DIFFERENCE_LINES
+      ? undefined
+      : structuredPatch('', '', lead + old + trail, lead + new_ + trail, '', '', {
+          context: CONTEXT_LINES,
+          maxEditLength: DIFFERENCE_EDITS,
+        })
+  if (patch !== undefined) {
+    return patch.hunks.map(hunk => `${headOf(firstLine, hunk)}${hunk.lines.join('\n')}\n`).join('')
   }
-  return writer.text()
+  const whole = {
+    oldStart: 1,
+    oldLines: countLines(lead + old + trail),
+    newStart: 1,
+    newLines: countLines(lead + new_ + trail),
+  }
+  return headOf(firstLine, whole) + signed(' ', lead) + signed('-', old) + signed('+', new_) + signed(' ', trail)
 }
 
-interface Hunk {
-  /** The changes from one on to the one before another. */
-  from: number
-  to: number
-  /** Context before the first change and after the last one, in lines. */
-  before: number
-  after: number
+/** UTF-16 units of the lines with which both texts begin. */
+function commonStart(before: string, after: string): number {
+  let at = 0
+  while (at < before.length && at < after.length && before.charCodeAt(at) === after.charCodeAt(at)) at++
+  return at === 0 ? 0 : before.lastIndexOf('\n', at - 1) + 1
 }
 
-/** Changes whose contexts touch or overlap make one hunk. */
-function* hunksOf(changes: ChangedLines, oldLines: number): Generator<Hunk> {
-  for (let from = 0, to = 1; from < changes.length; from = to++) {
-    while (to < changes.length && changes.oldFrom(to) - changes.oldTo(to - 1) <= 2 * CONTEXT_LINES) to++
-    yield {
-      from,
-      to,
-      before: Math.min(CONTEXT_LINES, changes.oldFrom(from)),
-      after: Math.min(CONTEXT_LINES, oldLines - changes.oldTo(to - 1)),
-    }
-  }
+/** UTF-16 units of whole lines with which both texts end, behind their common start. */
+function commonEnd(before: string, after: string, start: number): number {
+  const longest = Math.min(before.length, after.length) - start
+  let units = 0
+  while (units < longest && before.charCodeAt(before.length - 1 - units) === after.charCodeAt(after.length - 1 - units)) units++
+  // The line in which the common end begins may differ.
+  const newline = before.indexOf('\n', before.length - units)
+  return newline < 0 ? 0 : before.length - newline - 1
 }
 
-const CONTEXT = ' '.charCodeAt(0)
-const REMOVED = '-'.charCodeAt(0)
-const ADDED = '+'.charCodeAt(0)
-const NEWLINE = 10
-
-/** Written before others may get their turn: milliseconds before it is compiled, then much less. A longer line is written at once. */
-const UNITS_AT_ONCE = 16_384
-/** What a line takes besides its units, in units. */
-const UNITS_OF_LINE = 8
-
-/** Writes lines of a text from one on to the one before another. Returns what to await if they were not all written at once. */
-type RunWriter = (sign: number, lines: NumberedLines, from: number, to: number) => Promise<void> | undefined
-
-function createRunWriter(writer: UnitWriter, turn: Turn): RunWriter {
-  let left = UNITS_AT_ONCE
-
-  /** @returns the first line that was not written */
-  function writeSome(sign: number, { units, starts }: NumberedLines, from: number, to: number): number {
-    let line = from
-    for (; line < to && left > 0; line++) {
-      const start = starts[line] as number
-      const end = starts[line + 1] as number
-      writer.writeLine(sign, units, start, end)
-      left -= end - start + UNITS_OF_LINE
-    }
-    // Only the last line of a text may lack its end.
-    const isLast = from < line && line === starts.length - 1
-    if (isLast && units[units.length - 1] !== NEWLINE) writer.write('\n\\ No newline at end of file\n')
-    return line
-  }
-
-  async function writeRest(sign: number, lines: NumberedLines, from: number, to: number): Promise<void> {
-    for (let line = from; line < to; ) {
-      await turn()
-      left = UNITS_AT_ONCE
-      line = writeSome(sign, lines, line, to)
-    }
-  }
-
-  return (sign, lines, from, to) => {
-    const next = writeSome(sign, lines, from, to)
-    return next < to ? writeRest(sign, lines, next, to) : undefined
-  }
+function lastLines(text: string): string {
+  let at = text.length
+  for (let lines = 0; lines < CONTEXT_LINES && at > 0; lines++) at = at === 1 ? 0 : text.lastIndexOf('\n', at - 2) + 1
+  return text.slice(at)
 }
 
-function headOf({ from, to, before, after }: Hunk, changes: ChangedLines): string {
-  const old = rangeOf(changes.oldFrom(from) - before, changes.oldTo(to - 1) + after)
-  return `@@ -${old} +${rangeOf(changes.newFrom(from) - before, changes.newTo(to - 1) + after)} @@\n`
+function firstLines(text: string): string {
+  let at = 0
+  for (let lines = 0; lines < CONTEXT_LINES && at < text.length; lines++) at = text.indexOf('\n', at) + 1 || text.length
+  return text.slice(0, at)
 }
 
-/** First line, counted from 1, and number of lines; as git has it, an empty range stands behind the line before it, and 1 is not written. */
-function rangeOf(from: number, to: number): string {
-  const count = to - from
-  return count === 1 ? `${from + 1}` : `${count === 0 ? from : from + 1},${count}`
+function countLines(text: string): number {
+  let lines = 0
+  for (let at = 0; at < text.length; lines++) at = text.indexOf('\n', at) + 1 || text.length
+  return lines
+}
+
+/** The text with a sign before each line. */
+function signed(sign: string, text: string): string {
+  if (text === '') return ''
+  const lines = `${sign}${text.replaceAll('\n', `\n${sign}`)}`
+  return text.endsWith('\n') ? lines.slice(0, -sign.length) : `${lines}\n\\ No newline at end of file\n`
+}
+
+type Ranges = Omit<StructuredPatchHunk, 'lines'>
+
+function headOf(firstLine: number, { oldStart, oldLines, newStart, newLines }: Ranges): string {
+  const shift = firstLine - 1
+  return `@@ -${rangeOf(oldStart + shift, oldLines)} +${rangeOf(newStart + shift, newLines)} @@\n`
+}
+
+/** As git writes it: an empty range stands behind the line before it, and a count of 1 is left out. */
+function rangeOf(start: number, lines: number): string {
+  return lines === 1 ? `${start}` : `${lines === 0 ? start - 1 : start},${lines}`
 }

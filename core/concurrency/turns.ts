@@ -18,20 +18,6 @@ export function createTurns(signal: AbortSignal | undefined, turnMs: number = TU
   }
 }
 
-/** To call with the size of each small piece of work. Returns a turn to await once `atOnce` has been done since the last look at the clock. */
-export type Pace = (size: number) => Promise<void> | undefined
-
-/** @param atOnce the work that is done without a look at the clock; then comes `turn` */
-export function createPace(turn: Turn, atOnce: number): Pace {
-  let done = 0
-  return size => {
-    done += size
-    if (done < atOnce) return undefined
-    done = 0
-    return turn()
-  }
-}
-
 /** Runs the steps of a long walk, and yields to the event loop between them. @throws the reason of `signal` */
 export async function inTurns<Result>(steps: Generator<void, Result>, signal: AbortSignal | undefined): Promise<Result> {
   const turn = createTurns(signal)
