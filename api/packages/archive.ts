@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { crc32, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { createGate } from '#core/concurrency/gate.ts'
-import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { ServiceError } from '#core/errors.ts'
 import { ArchiveWriter } from '#core/tar-archive.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
@@ -26,22 +25,15 @@ const CACHE_BYTES = 32 * 1024 * 1024
 const AT_ONCE = 4
 
 export function createArchives(): Archives {
-  const sizeCalculation = ({ bytes, compressed }: Archive) => bytes.length + compressed.length
-  const kept = new LRUCache<string, Archive>({ maxSize: CACHE_BYTES, sizeCalculation })
-  const flights = createSingleFlight<Archive>()
   const throughGate = createGate(AT_ONCE)
-  return {
-    async build(snapshot, one) {
-      const { sha256 } = one.archive
-      const known = kept.get(sha256)
-      if (known) return known
-      return await flights.run(sha256, async () => {
-        const archive = await throughGate(() => makeArchive(snapshot, one))
-        kept.set(sha256, archive)
-        return archive
-      })
-    },
-  }
+  const cache = new LRUCache<string, Archive, Parameters<Archives['build']>>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ bytes, compressed }) => bytes.length + compressed.length,
+    // Callers that wait get their archive, also if others evict it first.
+    ignoreFetchAbort: true,
+    fetchMethod: (_sha256, _stale, { context }) => throughGate(() => makeArchive(...context)),
+  })
+  return { build: (snapshot, one) => cache.forceFetch(one.archive.sha256, { context: [snapshot, one] }) }
 }
 
 const compress = promisify(gzip)
