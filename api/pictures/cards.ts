@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
-import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { CardModel } from './card.ts'
 import { DRAWING_VERSION } from './card.ts'
@@ -32,11 +31,16 @@ const ENTRY_BYTES = 256
 const DRAWINGS = { limit: 2, limitEach: 2, maxWaitingEach: 256, maxWaiting: 512 }
 
 export function createCards(drawer: Drawer): Cards {
-  const flights = createSingleFlight<DrawnCard | 'busy'>()
   const inTurn = createFairGate(DRAWINGS)
-  const kept = new LRUCache<string, DrawnCard>({
+  const cache = new LRUCache<string, DrawnCard, Parameters<Cards['get']>>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ png }, key) => ENTRY_BYTES + memoryOfText(key) + png.length,
+    // Callers that wait get their card, also if others evict it first.
+    ignoreFetchAbort: true,
+    async fetchMethod(etag, _stale, { context: [card, icon, client] }) {
+      const png = await inTurn(client, () => draw(card, icon)).catch(nullIfFull)
+      return png === null ? undefined : { png, etag }
+    },
   })
 
   async function draw(card: CardModel, icon: Icon | null): Promise<Uint8Array | null> {
@@ -51,15 +55,7 @@ export function createCards(drawer: Drawer): Cards {
   return {
     async get(card, icon, client) {
       const etag = hash('sha256', JSON.stringify([DRAWING_VERSION, card, icon?.etag ?? null])).slice(0, 32)
-      const before = kept.get(etag)
-      if (before) return before
-      return await flights.run(etag, async () => {
-        const png = await inTurn(client, () => draw(card, icon)).catch(nullIfFull)
-        if (png === null) return 'busy'
-        const drawn = { png, etag }
-        kept.set(etag, drawn)
-        return drawn
-      })
+      return (await cache.fetch(etag, { context: [card, icon, client] })) ?? 'busy'
     },
   }
 }
