@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
-import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { CutPicture, Cutter } from './cutter.ts'
@@ -42,12 +41,20 @@ export interface Icons {
 }
 
 export function createIcons(cutter: Cutter): Icons {
-  const flights = createSingleFlight<Icon | null>()
   const inTurn = createFairGate(FETCHES)
-  const kept = new LRUCache<string, { icon: Icon | null }>({
+  const cache = new LRUCache<string, { icon: Icon | null }, Parameters<Icons['get']>>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ icon }, key) => ENTRY_BYTES + memoryOfText(key) + (icon?.bytes.length ?? 0),
     ttl: KEPT_MS,
+    // Callers that wait get their icon, also if others evict it first.
+    ignoreFetchAbort: true,
+    async fetchMethod(_key, _stale, { options, context: [host, account, client] }) {
+      // Where too many wait, there is none now, which says nothing about the account.
+      const icon = await inTurn(client, () => fetchIcon(host, account)).catch(unlessFull)
+      if (icon === 'full') return undefined
+      if (icon === null) options.ttl = MISSING_MS
+      return { icon }
+    },
   })
 
   async function fetchIcon(host: GitHost, { id, avatar }: PicturedAccount): Promise<Icon | null> {
@@ -62,16 +69,8 @@ export function createIcons(cutter: Cutter): Icons {
 
   return {
     async get(host, account, client) {
-      const key = `${account.id} ${account.avatar}`
-      const before = kept.get(key)
-      if (before) return before.icon
-      return await flights.run(key, async () => {
-        // Where too many wait, there is none now, which says nothing about the account.
-        const icon = await inTurn(client, () => fetchIcon(host, account)).catch(unlessFull)
-        if (icon === 'full') return null
-        kept.set(key, { icon }, icon === null ? { ttl: MISSING_MS } : {})
-        return icon
-      })
+      const found = await cache.fetch(`${account.id} ${account.avatar}`, { context: [host, account, client] })
+      return found?.icon ?? null
     },
   }
 }
