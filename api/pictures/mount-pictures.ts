@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { createFairGate } from '#core/concurrency/fair-gate.ts'
 import { GateFull } from '#core/concurrency/gate.ts'
-import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { MANIFEST_IMAGE_BYTES, TREE_DEPTH_SEGMENTS, TREE_ENTRIES } from '#core/limits.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { Deps } from '../deps.ts'
@@ -40,11 +39,20 @@ const READS = { limit: 2, limitEach: 1, maxWaitingEach: 32, maxWaiting: 128 }
 
 export function createMountPictures(deps: Pick<Deps, 'operator' | 'localSource'>, cutter: Cutter): MountPictures {
   const inTurn = createFairGate(READS)
-  const flights = createSingleFlight<MountPicture | null>()
-  const kept = new LRUCache<string, { picture: MountPicture | null }>({
+  const cache = new LRUCache<string, { picture: MountPicture | null }, () => Promise<Uint8Array | null>>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ picture }, key) => ENTRY_BYTES + memoryOfText(key) + (picture?.bytes.length ?? 0),
     ttl: KEPT_MS,
+    // Callers that wait get their picture, also if others evict it first.
+    ignoreFetchAbort: true,
+    async fetchMethod(_key, _stale, { options, context: read }) {
+      const bytes = await read().catch(error => (error instanceof GateFull ? 'full' : null))
+      // Where too many wait, there is none now, which says nothing about the picture.
+      if (bytes === 'full') return undefined
+      const picture = await cut(bytes)
+      if (picture === null) options.ttl = MISSING_MS
+      return { picture }
+    },
   })
 
   /** @param bytes `null`: what cannot be read now has no picture, and pages have enough to show without it */
@@ -57,16 +65,7 @@ export function createMountPictures(deps: Pick<Deps, 'operator' | 'localSource'>
   }
 
   async function keep(key: string, read: () => Promise<Uint8Array | null>): Promise<MountPicture | null> {
-    const before = kept.get(key)
-    if (before) return before.picture
-    return await flights.run(key, async () => {
-      const bytes = await read().catch(error => (error instanceof GateFull ? 'full' : null))
-      // Where too many wait, there is none now, which says nothing about the picture.
-      if (bytes === 'full') return null
-      const picture = await cut(bytes)
-      kept.set(key, { picture }, picture === null ? { ttl: MISSING_MS } : {})
-      return picture
-    })
+    return (await cache.fetch(key, { context: read }))?.picture ?? null
   }
 
   return {
