@@ -1,6 +1,6 @@
 import { type Change, type Outline, outlineChanges } from '#core/changes/compare.ts'
 import { type DeliveredItems, type DeliveredReads, itemsOfRows } from '#core/changes/items.ts'
-import { createGate } from '#core/concurrency/gate.ts'
+import { createLimit } from '#core/concurrency/limit.ts'
 import { createTurns } from '#core/concurrency/turns.ts'
 import type { Counts } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
@@ -47,7 +47,7 @@ export async function compareFolders({ from, to, mounted }: ReadySides, folder: 
 }
 
 /** Comparisons of one process at once: each holds the rows that differ, of both sides. */
-const inTurn = createGate(4)
+const inTurn = createLimit(4)
 
 /** What differs below the folder. Memoized: the pages of a comparison share it. */
 export async function readOutline(folders: ComparedFolders): Promise<Outline> {

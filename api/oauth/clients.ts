@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { createFairGate } from '#core/concurrency/fair-gate.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOfEntry } from '#core/memory.ts'

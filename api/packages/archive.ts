@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { crc32, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import { createGate } from '#core/concurrency/gate.ts'
+import { createLimit } from '#core/concurrency/limit.ts'
 import { ServiceError } from '#core/errors.ts'
 import { ArchiveWriter } from '#core/tar-archive.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
@@ -25,13 +25,13 @@ const CACHE_BYTES = 32 * 1024 * 1024
 const AT_ONCE = 4
 
 export function createArchives(): Archives {
-  const throughGate = createGate(AT_ONCE)
+  const limit = createLimit(AT_ONCE)
   const cache = new LRUCache<string, Archive, Parameters<Archives['build']>>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes, compressed }) => bytes.length + compressed.length,
     // Callers that wait get their archive, also if others evict it first.
     ignoreFetchAbort: true,
-    fetchMethod: (_sha256, _stale, { context }) => throughGate(() => makeArchive(...context)),
+    fetchMethod: (_sha256, _stale, { context }) => limit(() => makeArchive(...context)),
   })
   return { build: (snapshot, one) => cache.forceFetch(one.archive.sha256, { context: [snapshot, one] }) }
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { createFairGate } from '#core/concurrency/fair-gate.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
 import type { CutPicture, Cutter } from './cutter.ts'

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { createFairGate } from '#core/concurrency/fair-gate.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
 import { MANIFEST_IMAGE_BYTES, TREE_DEPTH_SEGMENTS, TREE_ENTRIES } from '#core/limits.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { Deps } from '../deps.ts'

@@ -1,4 +1,10 @@
-import { GateFull } from './gate.ts'
+/** The maximum number of tasks waits already. */
+export class GateFull extends Error {
+  constructor() {
+    super('too many tasks wait')
+    this.name = 'GateFull'
+  }
+}
 
 export interface FairGateLimits {
   /** Tasks at once. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { createGate, type Gate } from '#core/concurrency/gate.ts'
+import { createLimit, type Limit } from '#core/concurrency/limit.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { FetchTooLarge } from './fetch.ts'
 import type { TipSet } from './history.ts'
@@ -71,7 +71,7 @@ class CachedHistories implements Histories {
   readonly #clock: Clock
   readonly #bounds: HistoryBounds
   /** In order: a repository takes one place, since its questions take turns, so none overtakes the others. */
-  readonly #fetchGate: Gate = createGate(FETCHES, WAITING_REPOSITORIES)
+  readonly #fetchLimit: Limit = createLimit(FETCHES, WAITING_REPOSITORIES)
   readonly #options: ScratchHistoryOptions
   /** By repository id, least recently used first. */
   readonly #histories = new Map<string, RepositoryHistory>()
@@ -89,8 +89,8 @@ class CachedHistories implements Histories {
     this.#options = {
       closing,
       resources,
-      fetchGate: this.#fetchGate,
-      walkGate: createGate(WALKS),
+      fetchLimit: this.#fetchLimit,
+      walkLimit: createLimit(WALKS),
       lifetimeMs: bounds.milliseconds,
       onExpired,
     }
@@ -101,7 +101,7 @@ class CachedHistories implements Histories {
   }
 
   isCommit({ id, remote }: HistorySource, oid: string): Promise<boolean> {
-    return this.#track(this.#ask(id, () => this.#fetchGate(() => isCommitOfHost(this.#options, remote, oid))))
+    return this.#track(this.#ask(id, () => this.#fetchLimit(() => isCommitOfHost(this.#options, remote, oid))))
   }
 
   async close(): Promise<void> {

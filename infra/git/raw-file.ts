@@ -1,6 +1,5 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import { createFairGate } from '#core/concurrency/fair-gate.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
 import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { createShares, type ShareHolder } from '#core/concurrency/shares.ts'
 import { RAW_FILE_BYTES } from '#core/limits.ts'

@@ -1,4 +1,5 @@
-import { createGate, type Gate, GateFull } from '#core/concurrency/gate.ts'
+import { GateFull } from '#core/concurrency/fair-gate.ts'
+import { createLimit, type Limit } from '#core/concurrency/limit.ts'
 import type { TipSet } from './history.ts'
 import { ScratchHistory, type ScratchHistoryOptions } from './scratch-history.ts'
 import type { Remote } from './upload-pack.ts'
@@ -25,7 +26,7 @@ const WAITING_QUESTIONS = 31
 export class RepositoryHistory {
   readonly #options: ScratchHistoryOptions
   readonly #track: (work: Promise<void>) => void
-  readonly #turn: Gate = createGate(1, WAITING_QUESTIONS)
+  readonly #turn: Limit = createLimit(1, WAITING_QUESTIONS)
   #users = 0
   #scratch: ScratchHistory | null = null
   #lastFailure: Failure | null = null
@@ -95,7 +96,7 @@ export class RepositoryHistory {
     if (scratch?.isCurrent(tips)) return scratch
     if (scratch === null || scratch.isSpent) {
       this.discard()
-      return this.#options.fetchGate(() => this.#fetchAll(remote, tips))
+      return this.#options.fetchLimit(() => this.#fetchAll(remote, tips))
     }
     await scratch.fetchAdded(remote, tips)
     return scratch

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Gate } from '#core/concurrency/gate.ts'
+import type { Limit } from '#core/concurrency/limit.ts'
 import { absentTips, fetchHistory, isCommit, leadsTo, setTips, type TipSet } from './history.ts'
 import type { GitResources } from './process.ts'
 import type { Remote } from './upload-pack.ts'
@@ -10,9 +10,9 @@ export interface ScratchHistoryOptions {
   /** Aborts every git process and request. */
   closing: AbortSignal
   /** Bounds the concurrent fetches of all histories together. */
-  fetchGate: Gate
+  fetchLimit: Limit
   /** Bounds the concurrent walks of all histories together. */
-  walkGate: Gate
+  walkLimit: Limit
   /** Limits of one fetch. Default: those of `fetchTrees`. */
   resources: GitResources | undefined
   /** Time from opening until the history expires. */
@@ -74,11 +74,11 @@ export class ScratchHistory {
 
   /** Fetches the tips that are new and the commits in their history. @throws GateFull, or as `fetchTrees` */
   async fetchAdded(remote: Remote, tips: TipSet): Promise<void> {
-    const { closing, fetchGate } = this.#options
+    const { closing, fetchLimit } = this.#options
     const { gitDir } = this.#view
     const added = await withDeadline(closing, signal => absentTips({ gitDir, signal }, tips))
     if (added.length > 0) {
-      await fetchGate(() => this.#fetch(remote, added, tips))
+      await fetchLimit(() => this.#fetch(remote, added, tips))
       this.#incrementalFetches++
     }
     await this.#moveTo(tips)
@@ -87,8 +87,8 @@ export class ScratchHistory {
   /** Whether a tip leads to the commit. @throws GitError */
   leadsTo(commit: string): Promise<boolean> {
     const { gitDir } = this.#view
-    const { closing, walkGate } = this.#options
-    return walkGate(() => withDeadline(closing, signal => leadsTo({ gitDir, signal }, commit)))
+    const { closing, walkLimit } = this.#options
+    return walkLimit(() => withDeadline(closing, signal => leadsTo({ gitDir, signal }, commit)))
   }
 
   async remove(): Promise<void> {

@@ -1,4 +1,4 @@
-import { createGate } from '#core/concurrency/gate.ts'
+import { createLimit } from '#core/concurrency/limit.ts'
 import type { AvatarSource, HostAnswer } from '#core/ports/git-host.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
@@ -22,7 +22,7 @@ const UNAVAILABLE = { status: 'unavailable', retryAfterSeconds: null } as const
  * has no credentials, since the picture is served to everyone.
  */
 export function createAvatars({ origins, closing, answerMs = ANSWER_MS }: AvatarOptions): AvatarSource {
-  const gate = createGate(AT_ONCE, WAITING)
+  const limit = createLimit(AT_ONCE, WAITING)
 
   async function ask(url: URL, maxBytes: number): Promise<HostAnswer<Uint8Array>> {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
@@ -39,9 +39,9 @@ export function createAvatars({ origins, closing, answerMs = ANSWER_MS }: Avatar
       if (url === null) return MISSING
       url.searchParams.set('s', String(pixels))
       try {
-        return await gate(() => ask(url, maxBytes))
+        return await limit(() => ask(url, maxBytes))
       } catch {
-        // The connection failed or timed out, the picture was too large, or the gate was full. Neither visitor nor operator can mend that.
+        // The connection failed or timed out, the picture was too large, or too many wait. Neither visitor nor operator can mend that.
         return UNAVAILABLE
       }
     },

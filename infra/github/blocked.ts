@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { createGate } from '#core/concurrency/gate.ts'
+import { createLimit } from '#core/concurrency/limit.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -37,7 +37,7 @@ interface Known {
 
 export function createBlockedRepositories({ tips, clock, patienceMs }: BlockedOptions): BlockedRepositories {
   const known = new LRUCache<string, Known>({ maxSize: KNOWN_BYTES, sizeCalculation: memoryOfEntry })
-  const throughGate = createGate(AT_ONCE, WAITING)
+  const limit = createLimit(AT_ONCE, WAITING)
   const asking = new Map<string, Promise<void>>()
 
   const note = (repository: RepositoryName, isBlocked: boolean, askedAt = clock.now().getTime()) => {
@@ -52,7 +52,7 @@ export function createBlockedRepositories({ tips, clock, patienceMs }: BlockedOp
   async function ask(repository: RepositoryName): Promise<void> {
     const askedAt = clock.now().getTime()
     // Listed repositories exist. A block holds for everyone, so no credential is needed.
-    const answer = await throughGate(() => tips.look(repository, true, true))
+    const answer = await limit(() => tips.look(repository, true, true))
     // Only git's own words say that a repository is blocked; that it is hidden, the listing says.
     if (answer.status === 'ok' || answer.status === 'moved') note(repository, false, askedAt)
     else if (answer.status === 'missing') note(repository, answer.isBlocked, askedAt)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { GateFull } from '#core/concurrency/fair-gate.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { createHistories, type Histories } from '#infra/git/histories.ts'

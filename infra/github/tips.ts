@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { createFairGate, type FairGateLimits } from '#core/concurrency/fair-gate.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { createFairGate, type FairGateLimits, GateFull } from '#core/concurrency/fair-gate.ts'
 import { ownTurn } from '#core/concurrency/own-turn.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { GateFull } from '#core/concurrency/fair-gate.ts'
 import { mapFew } from '#core/concurrency/map-few.ts'
 import {
   type GitHost,

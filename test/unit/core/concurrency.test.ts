@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
-import { createGate, GateFull } from '#core/concurrency/gate.ts'
+import { GateFull } from '#core/concurrency/fair-gate.ts'
+import { createLimit } from '#core/concurrency/limit.ts'
 import { forEachOf, mapFew } from '#core/concurrency/map-few.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
@@ -79,12 +80,12 @@ describe('a single flight', () => {
 })
 
 describe('bounded work', () => {
-  test('a gate lets a number of tasks run, has some wait, and refuses the rest', async () => {
-    const gate = createGate(1, 1)
+  test('a limit lets a number of tasks run, has some wait, and refuses the rest', async () => {
+    const limit = createLimit(1, 1)
     const { promise, resolve } = Promise.withResolvers<string>()
-    const first = gate(() => promise)
-    const second = gate(async () => 'second')
-    await expect(gate(async () => 'third')).rejects.toThrow(GateFull)
+    const first = limit(() => promise)
+    const second = limit(async () => 'second')
+    await expect(limit(async () => 'third')).rejects.toThrow(GateFull)
     resolve('first')
     expect(await Promise.all([first, second])).toEqual(['first', 'second'])
   })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFairGate, type FairGateLimits } from '#core/concurrency/fair-gate.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { createFairGate, type FairGateLimits, GateFull } from '#core/concurrency/fair-gate.ts'
 
 /** A gate with tasks that end when the test says so, and the order in which they began. */
 function openGate(limits: Partial<FairGateLimits>) {

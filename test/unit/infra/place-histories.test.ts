@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { GateFull } from '#core/concurrency/fair-gate.ts'
 import { Commits } from '#infra/local/commits.ts'
 import { createGitPlaces } from '#infra/local/git-places.ts'
 import { findPlace } from '#infra/local/place.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { GateFull } from '#core/concurrency/gate.ts'
+import { GateFull } from '#core/concurrency/fair-gate.ts'
 import { Commits } from '#infra/local/commits.ts'
 import { createGitPlaces } from '#infra/local/git-places.ts'
 import { findPlace, type Place } from '#infra/local/place.ts'
