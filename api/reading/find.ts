@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { createSlices } from '#core/concurrency/slices.ts'
 import type { FindAnswer, FindQuery, FoundItem } from '#core/contract/find.ts'
 import { ServiceError } from '#core/errors.ts'
 import { FIND_COPIES } from '#core/limits.ts'
@@ -16,7 +15,7 @@ import type { PurposeKeys } from '../purpose-keys.ts'
 import type { TermWish } from '../search/block-scan.ts'
 import { FULL } from '../search/fixed-point.ts'
 import { type FoundUnit, foldPage } from '../search/folding.ts'
-import { type PassageSearch, passageTerms, readListing } from '../search/listing.ts'
+import { createPassageSearch, type PassageSearch, passageTerms, readListing } from '../search/listing.ts'
 import { planQuery, type QueryTerm } from '../search/query.ts'
 import { RANKING_VERSION, rankItems } from '../search/ranking.ts'
 import type { RankingBuffers } from '../search/ranking-buffers.ts'
@@ -164,7 +163,7 @@ async function readPage(
 ): Promise<FoundItem[]> {
   const { kinds } = section.head
   const items = await section.items(units.flatMap(({ item, files, copies }) => [item, ...files, ...copies.slice(0, FIND_COPIES)]))
-  const passages = { terms: passageTerms(terms, kinds.length), slices: createSlices() }
+  const passages = createPassageSearch(passageTerms(terms, kinds.length))
   return Promise.all(units.map(unit => readUnit(snapshot, unit, items, passages, kinds[unit.item] === ITEM_KIND.skill)))
 }
 

@@ -1,4 +1,5 @@
-import type { Slices } from '#core/concurrency/slices.ts'
+import { createLimit } from '#core/concurrency/limit.ts'
+import { createTurns } from '#core/concurrency/turns.ts'
 import type { DocumentListing } from '#core/contract/shared.ts'
 import type { StoredItem } from '#core/search/items-block.ts'
 import type { Loaded } from '../snapshot/cache.ts'
@@ -21,19 +22,34 @@ import { informationOf } from './term-weights.ts'
 export interface PassageSearch {
   terms: readonly WeightedTerm[]
   /** Lets other requests run between texts: a page can have a hundred long ones. */
-  slices: Slices
+  inTurn: <Value>(work: () => Value) => Promise<Value>
+}
+
+const SLICE_MS = 10
+
+export function createPassageSearch(terms: readonly WeightedTerm[]): PassageSearch {
+  const limit = createLimit(1)
+  const turn = createTurns(undefined, SLICE_MS)
+  return {
+    terms,
+    inTurn: work =>
+      limit(async () => {
+        await turn()
+        return work()
+      }),
+  }
 }
 
 /** The listing of an item, with the best passage of its text; if there is none, with its own summary. */
 export async function readListing(
   snapshot: Snapshot,
   { path, title, summary, text }: StoredItem,
-  { terms, slices }: PassageSearch,
+  { terms, inTurn }: PassageSearch,
 ): Promise<DocumentListing> {
   if (text === null) return { path, title, summary }
   const markup = markupOf(path)
-  const readable = await snapshot.derived(`readable ${markup}`, text, bytes => slices(() => readBeginning(markup, bytes)))
-  return { path, title, summary: (await slices(() => bestPassage(readable, terms))) ?? summary }
+  const readable = await snapshot.derived(`readable ${markup}`, text, bytes => inTurn(() => readBeginning(markup, bytes)))
+  return { path, title, summary: (await inTurn(() => bestPassage(readable, terms))) ?? summary }
 }
 
 function readBeginning(markup: Markup, bytes: Uint8Array): Loaded<ReadableText> {

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createSlices } from '#core/concurrency/slices.ts'
+import { createPassageSearch } from '#api/search/listing.ts'
 
 function work(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
 }
 
 test('long work in pieces lets others have their turns before it ends', async () => {
-  const slices = createSlices()
+  const { inTurn } = createPassageSearch([])
   const events: string[] = []
   const pieces = Array.from({ length: 4 }, (_, piece) =>
-    slices(() => {
+    inTurn(() => {
       work(20)
       events.push(`piece ${piece}`)
     }),
@@ -22,11 +22,11 @@ test('long work in pieces lets others have their turns before it ends', async ()
 })
 
 test('a piece that fails, fails alone', async () => {
-  const slices = createSlices()
-  const failing = slices(() => {
+  const { inTurn } = createPassageSearch([])
+  const failing = inTurn(() => {
     throw new Error('one')
   })
-  const other = slices(() => 'two')
+  const other = inTurn(() => 'two')
   await expect(failing).rejects.toThrow('one')
   expect(await other).toBe('two')
 })
