@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { createFairGate, ONE_BY_ONE } from '#core/concurrency/fair-gate.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import { grantKey, grantsPrefix, PEOPLE_PREFIX, personKey } from '#core/snapshot/store-keys.ts'
@@ -195,7 +196,7 @@ function recordsOf<Schema extends z.ZodType<JsonRecord>>(
   keyOf: (ids: readonly Locator[]) => string,
 ): RecordsOf<z.infer<Schema>> {
   type Value = z.infer<Schema>
-  const inTurn = takeTurns()
+  const inTurn = createFairGate(ONE_BY_ONE)
 
   async function read(key: string): Promise<{ record: Value | null; etag: string | null }> {
     const stored = await answered(states.read(key))
@@ -243,21 +244,6 @@ function recordsOf<Schema extends z.ZodType<JsonRecord>>(
 
 interface JsonRecord {
   [key: string]: unknown
-}
-
-/** Runs the works of one key one after the other. */
-function takeTurns() {
-  const last = new Map<string, Promise<unknown>>()
-  return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
-    const before = last.get(key) ?? Promise.resolve()
-    const running = before.then(work, work)
-    last.set(key, running)
-    try {
-      return await running
-    } finally {
-      if (last.get(key) === running) last.delete(key)
-    }
-  }
 }
 
 /** @throws ServiceError `auth.unavailable` instead of what the store throws */
