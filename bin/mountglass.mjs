@@ -28,8 +28,7 @@ else {
   beginAsService(file)
   keepCompiledSources(root)
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))
-  const { findProgram } = await import('../scripts/setup/program.mjs')
-  const { runCommands } = await import(findProgram(root) ?? './commands.ts')
+  const { runCommands } = await import('./commands.ts')
   // What a failed command left open does not hold the process.
   if (await runCommands(process.argv, process.env)) setTimeout(() => process.exit(), END_MS).unref()
 }

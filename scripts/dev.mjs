@@ -12,7 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const WATCHED = ['api', 'bin', 'core', 'indexer', 'infra']
 
 try {
-  await develop(await prepare(root, { withDev: true, withBundle: false }))
+  await develop(await prepare(root, { withDev: true }))
 } catch (error) {
   if (!(error instanceof StepError)) throw error
   process.stderr.write(`mountglass: ${error.message}\n`)

@@ -8,7 +8,7 @@ import { StepError } from './setup/step.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 try {
-  const node = await prepare(root, { withDev: false, withBundle: true })
+  const node = await prepare(root, { withDev: false })
   process.exitCode = await runInForeground(node, [join(root, 'bin', 'mountglass.mjs'), 'serve', ...process.argv.slice(2)])
 } catch (error) {
   if (!(error instanceof StepError)) throw error

@@ -29,8 +29,7 @@ try {
 }
 
 async function test() {
-  // A few tests start too few programs to be worth it.
-  const node = await prepare(root, { withDev: true, withBundle: args.length === 0 })
+  const node = await prepare(root, { withDev: true })
   if (args.length > 0) return await runTests(node, {})
   return isAll ? await testAll(node) : await testFirst(node)
 }

@@ -46,7 +46,7 @@ function hold(): void {
 
 const told = new URL(import.meta.url).searchParams.get('told')
 
-if (/\/job-main\.(ts|mjs)$/.test(process.argv[1] ?? '')) {
+if (process.argv[1]?.endsWith('/job-main.ts')) {
   if (told !== null) process.on('message', ({ type }: { type: string }) => appendFileSync(told, `${process.pid} ${type}\n`))
   process.on('message', (message: { job?: { repository: { name: string } } }) => TRICKS[message.job?.repository.name ?? '']?.())
 }

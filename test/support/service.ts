@@ -28,13 +28,13 @@ export interface Service {
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 
-/** Starts `mountglass serve` with a store and a port of its own. `env` overrides the settings; `launcher` is that of another checkout. */
-export async function startService(env: Record<string, string> = {}, launcher = LAUNCHER): Promise<Service> {
+/** Starts `mountglass serve` with a store and a port of its own. `env` overrides the settings. */
+export async function startService(env: Record<string, string> = {}): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'mountglass-service-'))
   const store = join(folder, 'store')
   const port = env.PORT ?? (await freePort())
   const settings = { ...programEnvironment(), PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env }
-  const child = spawnService(launcher, settings)
+  const child = spawnService(settings)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const baseUrl = `http://127.0.0.1:${port}`
@@ -90,10 +90,10 @@ export function untilReady({ baseUrl }: Pick<Service, 'baseUrl'>): Promise<void>
 const PATIENCE_MILLISECONDS = 570_000
 
 /** The command would restart itself with what it needs, which takes a sixth of the processor time of a start. */
-function spawnService(launcher: string, env: NodeJS.ProcessEnv) {
+function spawnService(env: NodeJS.ProcessEnv) {
   const processors = availableParallelism()
   const start = serviceStart({ platform: process.platform, command: 'serve', env, execArgv: [], processors, pid: 0 })
-  return spawn(process.execPath, [...(start?.execArgv ?? []), launcher, 'serve'], {
+  return spawn(process.execPath, [...(start?.execArgv ?? []), LAUNCHER, 'serve'], {
     env: start?.env ?? env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
