@@ -1,10 +1,7 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ConnectionLimits, Connections } from './connections.ts'
-
-// An `import` would load the client behind `fetch`: see decision 0116.
-const { createServer } = process.getBuiltinModule('node:http')
 
 /** What clients may hold, and for how long. */
 export interface ClientLimits extends ConnectionLimits {

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
 import { ServiceError } from '#core/errors.ts'
 import { ADDRESS_BYTES, QUERY_STRING_BYTES } from '#core/limits.ts'
 import { errorBody } from './error-handler.ts'
 import type { ParserError, RefusedAnswers } from './http-server.ts'
 import { QUERY_REFUSED } from './invalid-request.ts'
 import { apiHeaders, type CommonHeaders } from './response-headers.ts'
-
-// An `import` would load the client behind `fetch`: see decision 0116.
-const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /**
  * Answers for what Node refuses before there is a request, with the headers and the body of every other error.

@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,9 +8,6 @@ import { withTimeout } from '#core/concurrency/timeout.ts'
 import { ByteSource } from './byte-source.ts'
 import { DELIMITER, encodePackets, readLength, readLine, type SentPacket } from './packets.ts'
 import { REFUSAL_BYTES, RemoteRefusal } from './remote-refusal.ts'
-
-// An `import` would load the client behind `fetch`: see decision 0116.
-const { request: requestHttp } = process.getBuiltinModule('node:http')
 
 /** A remote repository, as git reaches it. */
 export interface Remote {

@@ -3,7 +3,7 @@ import { Octokit } from '@octokit/core'
 import type { HostQuota, HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type ApiAnswer, type Refused, readRefusal, type Trouble, UNAVAILABLE } from './answers.ts'
-import { boundedFetch, loadFetch } from './bounded-fetch.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import type { Warn } from './daily-warnings.ts'
 import { Pause } from './pause.ts'
 import { createQuota, type Quota, type Subject } from './quota.ts'
@@ -96,7 +96,6 @@ export class ApiClient {
     this.#options = options
     this.#quota = createQuota(clock)
     this.#pause = new Pause(clock)
-    loadFetch()
     const octokit = { baseUrl: apiUrl, userAgent: USER_AGENT, log: SILENT }
     const { connect } = options
     this.#octokit = once(

@@ -22,8 +22,3 @@ function boundary(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
     },
   })
 }
-
-/** Loads what stands behind `fetch` now. Node does so at its first use, which would be the first question of a visitor. */
-export function loadFetch(): void {
-  void globalThis.Response
-}

@@ -1,12 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ListenAddress, SettingsError } from '#core/settings.ts'
 import { sentence } from '#core/words/sentence.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
-
-// An `import` would load the client behind `fetch`: see decision 0116.
-const { createServer } = process.getBuiltinModule('node:http')
 
 /** HTTP server for monitoring, on a separate port: `/metrics`, `/healthz`, `/readyz`. */
 export interface MonitoringListener {

@@ -1,3 +1,4 @@
+import http from 'node:http'
 import https from 'node:https'
 import {
   DeleteObjectCommand,
@@ -12,9 +13,6 @@ import {
 import { compareBytes } from '#core/text.ts'
 import { type Allow, ANSWER_MS, attempt, repeat } from './attempts.ts'
 import { StoreError } from './store-error.ts'
-
-// An `import` would load the client behind `fetch`: see decision 0116.
-const http = process.getBuiltinModule('node:http')
 
 /** Location of a bucket, and the credentials for it. `null`: the default of the SDK. */
 export interface S3Settings {

@@ -1,3 +1,5 @@
+import http from 'node:http'
+import https from 'node:https'
 import { SettingsError } from '#core/settings.ts'
 import { sentence, tell } from '#core/words/sentence.ts'
 import { ENGLISH_SPEECH } from '#core/words/speech.ts'
@@ -50,8 +52,7 @@ function warn(entry: string): void {
 }
 
 function setProxiesOfNode(): SetProxies | null {
-  // An `import` would load the client behind `fetch`: see decision 0116.
-  return process.getBuiltinModule('node:http').setGlobalProxyFromEnv ?? null
+  return http.setGlobalProxyFromEnv ?? null
 }
 
 /**
@@ -60,8 +61,8 @@ function setProxiesOfNode(): SetProxies | null {
  * @param env as `useProxies` received it
  */
 export function proxyVariableFor(url: URL, env: NodeJS.ProcessEnv): string | null {
-  // Bundles of the program hold this module once each, so only the agents of the process tell whether it uses proxies.
-  const agents: object[] = [process.getBuiltinModule('node:http').globalAgent, process.getBuiltinModule('node:https').globalAgent]
+  // The agents of the process tell whether it uses proxies.
+  const agents: object[] = [http.globalAgent, https.globalAgent]
   if (!agents.some(agent => (agent as AgentOfNode).options.proxyEnv)) return null
   const proxies = parseProxies(env)
   return (proxies && proxyOf(proxies, url)?.variable) ?? null

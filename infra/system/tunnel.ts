@@ -1,10 +1,7 @@
-import type { RequestOptions } from 'node:http'
+import http, { type RequestOptions } from 'node:http'
 import https from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-
-// An `import` would load the client behind `fetch`: see decision 0116.
-const http = process.getBuiltinModule('node:http')
 
 /** A proxy, and the variable that names it. */
 export interface NamedProxy {
