@@ -1,7 +1,9 @@
 import { formatAddress } from '#core/address.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { ENGLISH_SPEECH, fill, type Speech } from '#core/words/speech.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatNumber } from '#core/words/numbers.ts'
 import type { Deps } from './deps.ts'
 import { isServed } from './mount/open-mount.ts'
 import { REFERENCE_REPOSITORY } from './operator/operator-content.ts'
@@ -38,23 +40,23 @@ export function openAddresses(deps: Pick<Deps, 'allow' | 'deny'>, repositories: 
 export function announcement(
   baseUrl: string,
   { local, hasHandbook, withPages }: { local: LocalAddresses | null; hasHandbook: boolean; withPages: boolean },
-  speech: Speech = ENGLISH_SPEECH,
 ): string {
-  const say = speech.words.serve
+  const say = WORDS.serve
   const urlOf = (address: string) => `${baseUrl}${withPages ? '' : '/api/v1/mounts'}${address}`
   const handbook = hasHandbook ? [fill(say.begin, { url: urlOf(REFERENCE_REPOSITORY) })] : []
   const lines = local === null || local.addresses.length === 0 ? handbook : local.addresses.slice(0, SHOWN).map(urlOf)
   return [
     fill(say.answers, { url: withPages ? `${baseUrl}/` : fill(say.withoutPages, { url: `${baseUrl}/api/v1` }) }),
     ...(local?.addresses.length === 0 ? [`  ${local.isComplete ? say.nothing : say.nothingYet}`] : []),
-    ...[...lines, ...restOf(local, speech)].map(line => `  ${line}`),
+    ...[...lines, ...restOf(local)].map(line => `  ${line}`),
     '',
   ].join('\n')
 }
 
-function restOf(local: LocalAddresses | null, { words: { serve: say }, number }: Speech): string[] {
+function restOf(local: LocalAddresses | null): string[] {
   if (local === null) return []
+  const say = WORDS.serve
   if (!local.isComplete) return [say.perhapsMore]
   const rest = local.addresses.length - SHOWN
-  return rest > 0 ? [fill(say.more, { n: number(rest) })] : []
+  return rest > 0 ? [fill(say.more, { n: formatNumber(rest) })] : []
 }

@@ -1,6 +1,7 @@
 import { SettingsError } from '#core/settings.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
 import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
-import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
 import { changeSecret } from '#infra/stores.ts'
 import { systemRandom } from '#infra/system/random.ts'
@@ -27,25 +28,20 @@ const MOST_KEYS = 8
  * command cannot write, so it prints the values to set, and in which order. Exit code 0, 1 or 2.
  */
 export async function rotateKeys({ store, retire }: RotateOptions, env: NodeJS.ProcessEnv): Promise<number> {
-  const speech = speechOf(env)
   try {
     const settings = parseInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
     const { keys } = parseKeySettings(env)
-    process.stdout.write(keys === null ? await changeStored(settings, retire, speech) : describeValues(keys, retire, speech))
+    process.stdout.write(keys === null ? await changeStored(settings, retire) : describeValues(keys, retire))
     return EXIT_OK
   } catch (error) {
-    process.stderr.write(`mountglass: ${messageIn(error, speech)}\n`)
+    process.stderr.write(`mountglass: ${messageIn(error)}\n`)
     return error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED
   }
 }
 
 /** @returns what is printed, without the keys */
-async function changeStored(
-  { store }: Pick<InfraSettings, 'store'>,
-  retire: string | undefined,
-  speech: Speech,
-): Promise<string> {
-  const say = speech.words.keys
+async function changeStored({ store }: Pick<InfraSettings, 'store'>, retire: string | undefined): Promise<string> {
+  const say = WORDS.keys
   if (store.kind === 's3') throw new SettingsError('MOUNTGLASS_KEYS', sentence('asTheService'))
   if (store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', sentence('memoryKeepsNoKeys'))
   let said = ''
@@ -57,7 +53,7 @@ async function changeStored(
       return JSON.stringify(without(keys, retire))
     }
     const key = plusOne(keys)
-    said = linesOf(fill(say.added, { kid: key.kid }), say.restart, retireLater(keys, speech))
+    said = linesOf(fill(say.added, { kid: key.kid }), say.restart, retireLater(keys))
     return JSON.stringify([key, ...keys])
   })
   if (!isChanged) throw new SentenceError(sentence('noKeys', { folder: store.folder }))
@@ -69,8 +65,8 @@ function linesOf(...lines: readonly string[]): string {
 }
 
 /** @returns what is printed: values of `MOUNTGLASS_KEYS`, each on a line of its own */
-function describeValues(keys: SealingKeys, retire: string | undefined, speech: Speech): string {
-  const say = speech.words.keys
+function describeValues(keys: SealingKeys, retire: string | undefined): string {
+  const say = WORDS.keys
   if (retire !== undefined) {
     return linesOf(say.setWithout, formatSetting(without(keys, retire)))
   }
@@ -83,7 +79,7 @@ function describeValues(keys: SealingKeys, retire: string | undefined, speech: S
     formatSetting([first, key, ...rest]),
     fill(say.second, { kid }),
     formatSetting([key, first, ...rest]),
-    fill(say.third, { retireLater: retireLater(keys, speech) }),
+    fill(say.third, { retireLater: retireLater(keys) }),
   )
 }
 
@@ -92,8 +88,8 @@ function formatSetting(keys: SealingKeys): string {
 }
 
 /** A sign-in that nothing refreshed for a month is asked for anew in any case. */
-function retireLater(keys: SealingKeys, { words }: Speech): string {
-  return fill(words.keys.retireLater, { command: `mountglass keys rotate --retire ${keys[0]?.kid}` })
+function retireLater(keys: SealingKeys): string {
+  return fill(WORDS.keys.retireLater, { command: `mountglass keys rotate --retire ${keys[0]?.kid}` })
 }
 
 /** @throws SentenceError */

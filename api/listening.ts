@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { type ListenAddress, originAt } from '#core/settings.ts'
-import { type Sentence, SentenceError, sentence } from '#core/words/sentence.ts'
+import { type ProblemKey, SentenceError, sentence } from '#core/words/sentence.ts'
 import { parseSettings } from './service-settings.ts'
 
 /** Resolves `PORT=0` to a free port before the start, because links to this process contain the port. */
@@ -21,7 +21,7 @@ function findFreePort(host: string): Promise<number> {
 }
 
 /** What the system says when it does not let this process listen. */
-const LISTEN_PROBLEMS: Readonly<Record<string, Sentence['key']>> = { EADDRINUSE: 'portTaken', EACCES: 'portForbidden' }
+const LISTEN_PROBLEMS: Readonly<Record<string, ProblemKey>> = { EADDRINUSE: 'portTaken', EACCES: 'portForbidden' }
 
 /** The sentence for an address on which this process cannot listen. Other errors stay as they are. */
 export function toStartError(error: unknown, address: ListenAddress): unknown {

@@ -13,8 +13,7 @@ import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { scrubbedLog } from '#core/scrubbed.ts'
 import { unknownSettings } from '#core/settings.ts'
-import { type Sentence, sentence, tell } from '#core/words/sentence.ts'
-import { speechOf } from '#core/words/speech.ts'
+import { sentence } from '#core/words/sentence.ts'
 import {
   createInProcessRunner,
   createJobProcesses,
@@ -67,7 +66,7 @@ export async function serve(given: NodeJS.ProcessEnv): Promise<void> {
   const settings = parseSettings(env)
   const infraSettings = parseInfraSettings(env)
   const workerSettings = parseWorkerSettings(env)
-  for (const said of settingsToReconsider(env, settings)) process.stderr.write(`mountglass: ${tell(said, speechOf(env))}\n`)
+  for (const said of settingsToReconsider(env, settings)) process.stderr.write(`mountglass: ${said}\n`)
   const folder = settings.operator === null ? null : await readOperatorFolder(settings.operator, infraSettings.baseUrl)
   const metrics = createPrometheusMetrics()
   // Before all that may have something to log.
@@ -164,11 +163,11 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     )
   const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
   const hasHandbook = await isHandbookOpen(infra.local, deps)
-  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }, speechOf(env)))
+  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
 }
 
 /** What an operator probably did not mean. */
-function settingsToReconsider(env: NodeJS.ProcessEnv, { host }: Settings): Sentence[] {
+function settingsToReconsider(env: NodeJS.ProcessEnv, { host }: Settings): string[] {
   const unknown = unknownSettings(env, [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS])
   const isOpen = ['0.0.0.0', '::'].includes(host) && !env.MOUNTGLASS_BASE_URL
   return isOpen ? [...unknown, sentence('baseUrlNotSet', { host })] : unknown

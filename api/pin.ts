@@ -4,8 +4,9 @@ import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
 import { messageIn, sentence } from '#core/words/sentence.ts'
-import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './lock/answers.ts'
 import {
   emptyLock,
@@ -44,13 +45,12 @@ const EXIT_UNREAD = 3
  */
 export async function pin(typed: string[], options: PinOptions & { lock?: string }, env: NodeJS.ProcessEnv): Promise<number> {
   const file = options.lock ?? LOCK_FILE
-  const speech = speechOf(env)
-  return await reportingFaults(file, speech, async () => {
+  return await reportingFaults(file, async () => {
     const lock = (await readLock(file)) ?? emptyLock()
     const pins = await withAnswers(options, env, async ({ answers, context }) => {
       const wanted = typed.map(text => readTypedPin(text, context))
       const read: { asked: string; pinned: PinnedAddress }[] = []
-      for (const candidates of wanted) read.push(await readFirst(answers, candidates, waitingOf(options, speech)))
+      for (const candidates of wanted) read.push(await readFirst(answers, candidates, waitingOf(options)))
       return read
     })
     const byAddress = new Map([...lock.addresses, ...pins.map(({ pinned }) => pinned)].map(one => [one.address, one]))
@@ -60,9 +60,9 @@ export async function pin(typed: string[], options: PinOptions & { lock?: string
       printJson({ format: 1, lock: file, pinned: pins.map(({ pinned }) => ({ ...pinned, pinned: pinnedAddress(pinned) })) })
     else
       print([
-        ...pins.flatMap(({ asked, pinned }) => formatPin(pinned, asked, { paint, speech })),
+        ...pins.flatMap(({ asked, pinned }) => formatPin(pinned, asked, { paint })),
         '',
-        fill(speech.words.pin.pinned, { file, n: addresses.length }),
+        fill(WORDS.pin.pinned, { file, n: addresses.length }),
       ])
     return EXIT_OK
   })
@@ -86,14 +86,13 @@ export async function verify(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const file = named ?? options.lock ?? LOCK_FILE
-  const speech = speechOf(env)
-  const say = speech.words.verify
-  return await reportingFaults(file, speech, async () => {
+  const say = WORDS.verify
+  return await reportingFaults(file, async () => {
     const lock = await readLock(file)
     if (lock === null) throw new LockFileError(sentence('lockMissing'))
     const readings = await withAnswers(options, env, async ({ answers }) => {
       const read: Reading[] = []
-      for (const { address } of lock.addresses) read.push(await tryToRead(answers, address, waitingOf(options, speech)))
+      for (const { address } of lock.addresses) read.push(await tryToRead(answers, address, waitingOf(options)))
       return read
     })
     const verdicts = lock.addresses.map((pinned, index) => judge(pinned, readings[index] as Reading))
@@ -101,8 +100,8 @@ export async function verify(
     const updated = updatedLock(lock, readings)
     const isOutdated = formatLockFile(updated) !== formatLockFile(lock)
     const isWritten = options.update === true && isOutdated
-    if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts.map(forPrograms) })
-    else print(formatVerdicts(verdicts, { paint, speech }, options.service))
+    if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts })
+    else print(formatVerdicts(verdicts, { paint }, options.service))
     if (isWritten) await writeLock(file, updated)
     if (!options.json && isWritten) print([fill(say.written, { file })])
     // What `--update` would keep, such as a repository that may only be hidden, it does not accept.
@@ -110,13 +109,6 @@ export async function verify(
       print([fill(say.accept, { command: `mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}` })])
     return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isKept), false) : exitCode
   })
-}
-
-/** A verdict as a document has it: its messages are English. */
-function forPrograms(verdict: Verdict): Verdict {
-  if (!('error' in verdict)) return verdict
-  const { code, message } = verdict.error
-  return { ...verdict, error: { code, message } }
 }
 
 /** Whether `--update` keeps the pin of the address as it is: nothing is known about its present state. */
@@ -150,7 +142,7 @@ async function tryToRead(answers: Answers, address: string, waiting: Waiting): P
     return { pin: await readPin(answers, address, waiting) }
   } catch (error) {
     if (!(error instanceof UnansweredError)) throw error
-    return { error: { code: error.code, message: error.message, sentence: error.sentence }, isGone: error.isGone }
+    return { error: { code: error.code, message: error.message }, isGone: error.isGone }
   }
 }
 
@@ -211,8 +203,8 @@ function tokenFor(baseUrl: string, env: NodeJS.ProcessEnv): string | null {
   return token
 }
 
-function waitingOf({ timeout }: PinOptions, { words }: Speech): Waiting {
-  return { timeoutMs: timeout * 1000, onWaiting: address => say(fill(words.pin.indexing, { address })) }
+function waitingOf({ timeout }: PinOptions): Waiting {
+  return { timeoutMs: timeout * 1000, onWaiting: address => say(fill(WORDS.pin.indexing, { address })) }
 }
 
 /** `null`: there is none. @throws LockFileError */
@@ -242,11 +234,11 @@ async function writeLock(file: string, lock: LockFile): Promise<void> {
 }
 
 /** @param file of the messages about lock files */
-async function reportingFaults(file: string, speech: Speech, run: () => Promise<number>): Promise<number> {
+async function reportingFaults(file: string, run: () => Promise<number>): Promise<number> {
   try {
     return await run()
   } catch (error) {
-    const message = messageIn(error, speech)
+    const message = messageIn(error)
     if (error instanceof LockFileError) say(printable(`${file} ${message}`))
     else if (error instanceof UnansweredError) say(printable(`${error.code}: ${message}`))
     else if (error instanceof SettingsError || error instanceof NoAddressError) say(printable(message))

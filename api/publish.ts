@@ -1,6 +1,7 @@
 import { SettingsError } from '#core/settings.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
 import { messageIn } from '#core/words/sentence.ts'
-import { fill, speechOf } from '#core/words/speech.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
 import { publishContent } from './operator/published.ts'
@@ -28,9 +29,8 @@ export async function publish(
   { store, dryRun = false }: PublishCommand,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const speech = speechOf(env)
-  const say = speech.words.publish
-  const read = await validateFolder(folder, speech)
+  const say = WORDS.publish
+  const read = await validateFolder(folder)
   if ('faults' in read) return report(read.faults, EXIT_FAILED)
   try {
     const settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
@@ -48,7 +48,7 @@ export async function publish(
       await stores.close()
     }
   } catch (error) {
-    return report([messageIn(error, speech)], error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED)
+    return report([messageIn(error)], error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED)
   }
 }
 

@@ -7,7 +7,6 @@ import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { readTypedAddress } from '#core/typed-address.ts'
 import { saidOfOwnReading } from '#core/words/own-reading.ts'
 import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
-import { speechOf } from '#core/words/speech.ts'
 import { createInProcessRunner, openLastStateRunner } from '#indexer/main.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openMemoryInfra } from '#infra/memory-infra.ts'
@@ -48,7 +47,7 @@ export async function serveOverStdio(target: string, options: StdioOptions, env:
     return 0
   } catch (error) {
     if (!(error instanceof SentenceError || error instanceof ServiceError)) throw error
-    say(messageIn(error, speechOf(env)))
+    say(messageIn(error))
     return 2
   }
 }

@@ -3,8 +3,9 @@ import { ServiceError } from '#core/errors.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
 import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
-import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { deploymentKeys, deploymentPeople } from './deployment-people.ts'
@@ -35,7 +36,6 @@ export async function manageTokens(
   { store }: { store?: string },
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const speech = speechOf(env)
   try {
     const settings = parseInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
     if (settings.store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', sentence('memoryKeepsNoTokens'))
@@ -50,19 +50,19 @@ export async function manageTokens(
         fallbacks: NO_FALLBACKS,
       })
       if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', sentence('asTheService'))
-      process.stdout.write(await run(command, people.foundation, infra, speech))
+      process.stdout.write(await run(command, people.foundation, infra))
       return EXIT_OK
     } finally {
       await infra.close()
     }
   } catch (error) {
-    process.stderr.write(`mountglass: ${messageIn(error, speech)}\n`)
+    process.stderr.write(`mountglass: ${messageIn(error)}\n`)
     return error instanceof SettingsError ? EXIT_USAGE : EXIT_FAILED
   }
 }
 
 /** What is printed. The secret stands alone on the last line, so that it can be piped. */
-async function run(command: TokenCommand, foundation: Foundation, infra: Pick<Infra, 'local'>, speech: Speech): Promise<string> {
+async function run(command: TokenCommand, foundation: Foundation, infra: Pick<Infra, 'local'>): Promise<string> {
   const person = foundation.locators.operator()
   switch (command.action) {
     case 'create': {
@@ -76,7 +76,7 @@ async function run(command: TokenCommand, foundation: Foundation, infra: Pick<In
       const living = livingTokens(record?.tokens ?? [], foundation.clock.now())
       return living
         .filter(({ address }) => command.address === null || address === command.address)
-        .map(token => formatLine(token, speech))
+        .map(token => formatLine(token))
         .join('')
     }
     case 'delete': {
@@ -100,7 +100,8 @@ async function findPrivate({ local }: Pick<Infra, 'local'>, text: string): Promi
   return found.value
 }
 
-function formatLine({ id, address, label, expiresAt, lastUsedAt }: AgentToken, { words: { token: say } }: Speech): string {
+function formatLine({ id, address, label, expiresAt, lastUsedAt }: AgentToken): string {
+  const say = WORDS.token
   const used = lastUsedAt === null ? say.neverUsed : fill(say.used, { at: lastUsedAt })
   return `${[id, address, fill(say.expires, { at: expiresAt }), used, label].join('\t')}\n`
 }

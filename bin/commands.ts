@@ -1,11 +1,11 @@
-import { type Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { TokenCommand } from '#api/token-command.ts'
 import { JOBS_AT_ONCE, RETENTION_DAYS, TOKEN_DAYS, TOKEN_LABEL_CHARACTERS } from '#core/limits.ts'
 import { scrubbed } from '#core/scrubbed.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
 import { failureIn } from '#core/words/sentence.ts'
-import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import manifest from '../package.json' with { type: 'json' }
-import { createProgram } from './program.ts'
 
 /**
  * The commands of `mountglass`. Each loads its program when it is called, so `--help` loads none.
@@ -15,11 +15,15 @@ import { createProgram } from './program.ts'
  * @returns whether an error ended the command
  */
 export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {
-  const speech = speechOf(env)
-  const program = createProgram(manifest.version, speech)
+  const program = new Command('mountglass')
+    .description(WORDS.commands.about)
+    .version(manifest.version)
+    .configureOutput({ outputError: (text, write) => write(scrubbed(text)) })
+    .showHelpAfterError()
+    .exitOverride()
   const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addKeys, addSweep]
   const ofReaders = [addCheck, addDiff, addMcp, addPin, addVerify]
-  for (const add of [...ofOperators, ...ofReaders]) add(program, speech, env)
+  for (const add of [...ofOperators, ...ofReaders]) add(program, env)
 
   program.hook('preAction', async (_program, command) => {
     const store: string | undefined = command.opts().store ?? env.MOUNTGLASS_STORE
@@ -33,7 +37,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
   } catch (error) {
     // Wrong usage is always 2. Exit code 1 is a command that ran and failed, or found errors.
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
-    else fail(error, speech, env)
+    else fail(error, env)
     return !(error instanceof CommanderError)
   }
 }
@@ -48,14 +52,14 @@ function isOnline(command: string, store = ''): boolean {
 }
 
 /** One line: traces are for those who ask for them. */
-function fail(error: unknown, speech: Speech, { MOUNTGLASS_LOG: level }: NodeJS.ProcessEnv): void {
-  process.stderr.write(`mountglass: ${failureIn(error, speech)}\n`)
+function fail(error: unknown, { MOUNTGLASS_LOG: level }: NodeJS.ProcessEnv): void {
+  process.stderr.write(`mountglass: ${failureIn(error)}\n`)
   if (level === 'debug' || level === 'trace') process.stderr.write(`${scrubbed(String((error as Error).stack))}\n`)
   process.exitCode = 1
 }
 
-function addServe(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addServe(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('serve')
     .description(say.serve)
@@ -65,20 +69,20 @@ function addServe(program: Command, speech: Speech, env: NodeJS.ProcessEnv): voi
     })
 }
 
-function addWork(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addWork(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('work')
     .description(say.work)
-    .option('--concurrency <jobs>', say.workConcurrency, wholeNumber(CONCURRENCY, speech), JOBS_AT_ONCE)
+    .option('--concurrency <jobs>', say.workConcurrency, wholeNumber(CONCURRENCY), JOBS_AT_ONCE)
     .action(async (options: { concurrency: number }) => {
       const { work } = await import('#indexer/commands/work.ts')
       await work(env, options)
     })
 }
 
-function addIndex(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addIndex(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('index')
     .description(say.index)
@@ -90,8 +94,8 @@ function addIndex(program: Command, speech: Speech, env: NodeJS.ProcessEnv): voi
     })
 }
 
-function addCheck(program: Command, speech: Speech): void {
-  const say = speech.words.commands
+function addCheck(program: Command): void {
+  const say = WORDS.commands
   program
     .command('check')
     .description(say.check)
@@ -102,12 +106,12 @@ function addCheck(program: Command, speech: Speech): void {
     .option('--all', say.all)
     .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
       const { checkFolder } = await import('#indexer/commands/check-folder.ts')
-      process.exitCode = await checkFolder(folder, { ...options, speech })
+      process.exitCode = await checkFolder(folder, options)
     })
 }
 
-function addDiff(program: Command, speech: Speech): void {
-  const say = speech.words.commands
+function addDiff(program: Command): void {
+  const say = WORDS.commands
   program
     .command('diff')
     .description(say.diff)
@@ -120,13 +124,13 @@ function addDiff(program: Command, speech: Speech): void {
     .action(
       async (folder: string, options: { from?: string; failOn?: string; json?: boolean; private?: boolean; all?: boolean }) => {
         const { diffFolder } = await import('#indexer/commands/diff-folder.ts')
-        process.exitCode = await diffFolder(folder, { ...options, speech })
+        process.exitCode = await diffFolder(folder, options)
       },
     )
 }
 
-function addMcp(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('mcp')
     .description(say.mcp)
@@ -141,15 +145,15 @@ function addMcp(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void 
 const CONCURRENCY = { min: 1, max: 64 }
 const TIMEOUT = { seconds: 600, min: 1, max: 86_400 }
 
-function addPin(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addPin(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('pin')
     .description(say.pin)
     .argument('<address...>', say.pinAddress)
     .option('--lock <file>', say.pinLock)
     .option('--service <url>', say.service)
-    .option('--timeout <seconds>', say.timeout, wholeNumber(TIMEOUT, speech, speech.words.usage.wholeSeconds), TIMEOUT.seconds)
+    .option('--timeout <seconds>', say.timeout, wholeNumber(TIMEOUT, WORDS.usage.wholeSeconds), TIMEOUT.seconds)
     .option('--json', say.json)
     .action(async (addresses: string[], options: { lock?: string; service?: string; timeout: number; json?: boolean }) => {
       const { pin } = await import('#api/pin.ts')
@@ -157,8 +161,8 @@ function addPin(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void 
     })
 }
 
-function addVerify(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addVerify(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('verify')
     .description(say.verify)
@@ -167,7 +171,7 @@ function addVerify(program: Command, speech: Speech, env: NodeJS.ProcessEnv): vo
     .option('--update', say.verifyUpdate)
     .option('--allow-moved', say.verifyMoved)
     .option('--service <url>', say.service)
-    .option('--timeout <seconds>', say.timeout, wholeNumber(TIMEOUT, speech, speech.words.usage.wholeSeconds), TIMEOUT.seconds)
+    .option('--timeout <seconds>', say.timeout, wholeNumber(TIMEOUT, WORDS.usage.wholeSeconds), TIMEOUT.seconds)
     .option('--json', say.json)
     .action(
       async (
@@ -180,8 +184,8 @@ function addVerify(program: Command, speech: Speech, env: NodeJS.ProcessEnv): vo
     )
 }
 
-function addPublish(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('publish')
     .description(say.publish)
@@ -194,8 +198,8 @@ function addPublish(program: Command, speech: Speech, env: NodeJS.ProcessEnv): v
     })
 }
 
-function addToken(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addToken(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   const token = program.command('token').description(say.token)
   const store = ['--store <store>', say.serviceStore] as const
   const run = async (command: TokenCommand, options: { store?: string }) => {
@@ -206,8 +210,8 @@ function addToken(program: Command, speech: Speech, env: NodeJS.ProcessEnv): voi
     .command('create')
     .description(say.tokenCreate)
     .argument('<address>', say.tokenAddress)
-    .option('--label <label>', say.tokenLabel, label(speech), 'command line')
-    .option('--days <days>', say.tokenDays, wholeNumber(TOKEN_DAYS, speech), 90)
+    .option('--label <label>', say.tokenLabel, label, 'command line')
+    .option('--days <days>', say.tokenDays, wholeNumber(TOKEN_DAYS), 90)
     .option(...store)
     .action((address: string, { label, days, ...options }: { store?: string; label: string; days: number }) =>
       run({ action: 'create', address, label, days }, options),
@@ -228,8 +232,8 @@ function addToken(program: Command, speech: Speech, env: NodeJS.ProcessEnv): voi
     .action((id: string, options: { store?: string }) => run({ action: 'delete', id }, options))
 }
 
-function addKeys(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addKeys(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('keys')
     .description(say.keys)
@@ -243,13 +247,13 @@ function addKeys(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void
     })
 }
 
-function addSweep(program: Command, speech: Speech, env: NodeJS.ProcessEnv): void {
-  const say = speech.words.commands
+function addSweep(program: Command, env: NodeJS.ProcessEnv): void {
+  const say = WORDS.commands
   program
     .command('sweep')
     .description(say.sweep)
     .option('--store <store>', say.sweepStore)
-    .option('--days <days>', say.sweepDays, wholeNumber(RETENTION_DAYS, speech), RETENTION_DAYS.default)
+    .option('--days <days>', say.sweepDays, wholeNumber(RETENTION_DAYS), RETENTION_DAYS.default)
     .option('--remove', say.sweepRemove)
     .action(async (options: { store?: string; days: number; remove?: boolean }) => {
       const { sweep } = await import('#indexer/commands/sweep.ts')
@@ -260,8 +264,7 @@ function addSweep(program: Command, speech: Speech, env: NodeJS.ProcessEnv): voi
 /** A parser of whole numbers within bounds. */
 function wholeNumber(
   { min, max }: { min: number; max: number },
-  { words }: Speech,
-  sentence: string = words.usage.wholeNumber,
+  sentence: string = WORDS.usage.wholeNumber,
 ): (text: string) => number {
   return text => {
     const value = /^\d+$/.test(text) && text.length <= String(max).length ? Number(text) : Number.NaN
@@ -270,12 +273,10 @@ function wholeNumber(
   }
 }
 
-/** A parser of labels of tokens. */
-function label({ words }: Speech): (text: string) => string {
-  return text => {
-    const { length } = [...text]
-    if (length < 1 || length > TOKEN_LABEL_CHARACTERS || /\p{Cc}/u.test(text))
-      throw new InvalidArgumentError(fill(words.usage.characters, { max: TOKEN_LABEL_CHARACTERS }))
-    return text
-  }
+/** Parses the label of a token. */
+function label(text: string): string {
+  const { length } = [...text]
+  if (length < 1 || length > TOKEN_LABEL_CHARACTERS || /\p{Cc}/u.test(text))
+    throw new InvalidArgumentError(fill(WORDS.usage.characters, { max: TOKEN_LABEL_CHARACTERS }))
+  return text
 }

@@ -1,26 +1,27 @@
 import type { ChangedPart } from './change-groups.ts'
 import { printable } from './hidden-text.ts'
-import { fill, type Speech } from './words/speech.ts'
+import { WORDS } from './words/commands.ts'
+import { fill } from './words/fill.ts'
 
 /* How the reports of commands say what changed. */
 
 /** `includes by old.md (removed), new.md (added)`: a file without a word changed. @param all name every file */
-export function partsLine({ parts, causes }: ChangedPart, speech: Speech, all = false): string {
-  const say = speech.words.diff
+export function partsLine({ parts, causes }: ChangedPart, all = false): string {
+  const say = WORDS.diff
   const names = parts.join(', ')
   if (causes.length === 0) return names
   const paths = causes.map(({ path, change }) =>
     change === 'changed' ? printable(path) : `${printable(path)} (${say.changes[change]})`,
   )
-  return `${names} ${fill(say.by, { paths: listOf(paths, speech, all) })}`
+  return `${names} ${fill(say.by, { paths: listOf(paths, all) })}`
 }
 
 /** Names of a list that are told; the rest is counted. */
 const NAMED = 3
 
 /** `a, b, c and 5 more` @param all name every one */
-export function listOf(names: readonly string[], { words }: Speech, all = false): string {
+export function listOf(names: readonly string[], all = false): string {
   if (all) return names.join(', ')
   const shown = names.slice(0, NAMED).join(', ')
-  return names.length > NAMED ? fill(words.check.andMore, { names: shown, n: names.length - NAMED }) : shown
+  return names.length > NAMED ? fill(WORDS.check.andMore, { names: shown, n: names.length - NAMED }) : shown
 }

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { closeName } from './close-name.ts'
-import { type Sentence, SentenceError, sentence, tell } from './words/sentence.ts'
-import { ENGLISH_SPEECH } from './words/speech.ts'
+import { SentenceError, sentence } from './words/sentence.ts'
 
 /** An invalid setting, which prevents the start. The message is one line that names the variable. */
 export class SettingsError extends SentenceError {
-  constructor(variable: string, problem: Sentence, options?: ErrorOptions) {
+  constructor(variable: string, problem: string, options?: ErrorOptions) {
     super(sentence('ofText', { text: variable, problem }), options)
     this.name = 'SettingsError'
   }
@@ -25,13 +24,12 @@ export function parseEnvironment<Schema extends z.ZodObject>(schema: Schema, env
 }
 
 /** What a schema says of a wrong value, for `refine` and `addIssue`. */
-export function problem(...said: Parameters<typeof sentence>): { message: string; params: { problem: Sentence } } {
-  const problem = sentence(...said)
-  return { message: tell(problem, ENGLISH_SPEECH), params: { problem } }
+export function problem(...said: Parameters<typeof sentence>): { message: string } {
+  return { message: sentence(...said) }
 }
 
-function problemOf(issue: z.core.$ZodIssue | undefined): Sentence {
-  if (issue?.code === 'custom' && issue.params?.problem) return issue.params.problem
+function problemOf(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === 'custom') return issue.message
   if (issue?.code !== 'invalid_value') return sentence('notValid')
   const [first = '', second = '', ...others] = issue.values.map(String)
   if (others.length === 0) return sentence('eitherOf', { first, second })
@@ -48,7 +46,7 @@ export function namesOf(schema: z.ZodObject): string[] {
  *
  * @param known names of all settings
  */
-export function unknownSettings(env: NodeJS.ProcessEnv, known: readonly string[]): Sentence[] {
+export function unknownSettings(env: NodeJS.ProcessEnv, known: readonly string[]): string[] {
   return Object.keys(env)
     .filter(name => name.startsWith(PREFIX) && !name.startsWith(`${PREFIX}TEST_`) && !known.includes(name))
     .map(name => {

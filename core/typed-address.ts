@@ -2,15 +2,14 @@ import { type Address, atPath, HOST_NAMES, type OwnerName, parseAddress, parseOw
 import { ServiceError } from './errors.ts'
 import { type RepoPath, ROOT } from './repo-path.ts'
 import { withoutTrailing } from './text.ts'
-import { type Sentence, sentence, tell } from './words/sentence.ts'
-import { ENGLISH_SPEECH } from './words/speech.ts'
+import { sentence } from './words/sentence.ts'
 
 /** The meaning of a text that a person writes where an address is asked for. */
 export type TypedAddress =
   | TypedRepository
   | { kind: 'owner'; owner: OwnerName }
   /** `code`: of the address, where the text is close to one. */
-  | { kind: 'unreadable'; code: string | null; message: string; sentence: Sentence }
+  | { kind: 'unreadable'; code: string | null; message: string }
 
 /** One meaning of a text. */
 export interface Reading {
@@ -96,9 +95,9 @@ function isShort(words: string): boolean {
 }
 
 /** Where addresses of these hosts start: `gh/ or local/`. */
-function startsOf(hosts: readonly string[]): Sentence | string {
+function startsOf(hosts: readonly string[]): string {
   const [first = '', ...others] = hosts.map(host => `${host}/`)
-  return others.reduce<Sentence | string>((starts, last) => sentence('or', { first: starts, last }), first)
+  return others.reduce((starts, last) => sentence('or', { first: starts, last }), first)
 }
 
 /** An address with the query of a page, if it has one. */
@@ -178,6 +177,6 @@ function readOwner(raw: string): OwnerName | null {
   }
 }
 
-function unreadable(code: string | null, said: Sentence): TypedAddress {
-  return { kind: 'unreadable', code, message: tell(said, ENGLISH_SPEECH), sentence: said }
+function unreadable(code: string | null, message: string): TypedAddress {
+  return { kind: 'unreadable', code, message }
 }

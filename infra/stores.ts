@@ -6,7 +6,7 @@ import { patienceMsOf } from '#core/patience.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { SettingsError } from '#core/settings.ts'
-import { type Sentence, sentence } from '#core/words/sentence.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { splitBlobs, splitStates } from './by-class.ts'
 import { openDiskBlobStore } from './disk/blob-store.ts'
 import type { Leftovers } from './disk/leftovers.ts'
@@ -149,7 +149,7 @@ async function openS3Store(
   }
 }
 
-const SECRETS_MISSING: Record<SecretName, [variable: string, problem: Sentence]> = {
+const SECRETS_MISSING: Record<SecretName, [variable: string, problem: string]> = {
   keys: ['MOUNTGLASS_KEYS', sentence('keysMissing')],
   'id-key': ['MOUNTGLASS_ID_KEY', sentence('idKeyMissing')],
 }

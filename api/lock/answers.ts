@@ -1,7 +1,7 @@
 import type { AnswerOf, QueryInputOf } from '#core/contract/endpoints.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { TypedContext } from '#core/typed-address.ts'
-import { type Sentence, SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#core/words/sentence.ts'
 
 /** The endpoints that pins are made of. */
 export type PinEndpoint = 'mounts' | 'browse' | 'skills'
@@ -30,7 +30,7 @@ export class UnansweredError extends SentenceError {
   /** A code of the contract, or `service.unreachable`, `service.not_mountglass` or `service.local_not_read`. */
   readonly code: string
 
-  constructor(code: string, said: Sentence, options?: ErrorOptions) {
+  constructor(code: string, said: string, options?: ErrorOptions) {
     super(said, options)
     this.name = 'UnansweredError'
     this.code = code

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { readJson } from '#core/read-json.ts'
-import { type Sentence, sentence } from '#core/words/sentence.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { type Answers, UnansweredError } from './answers.ts'
 
 export interface RemoteService {
@@ -80,6 +80,6 @@ function toError({ status, body }: Asked, baseUrl: string): UnansweredError {
   return new UnansweredError(error.code, sentence('asTold', { reason: error }))
 }
 
-function notMountglass(baseUrl: string, problem: Sentence): UnansweredError {
+function notMountglass(baseUrl: string, problem: string): UnansweredError {
   return new UnansweredError('service.not_mountglass', sentence('notMountglass', { baseUrl, problem }))
 }

@@ -3,8 +3,9 @@ import { changedParts, groupAlike } from '#core/change-groups.ts'
 import { listOf, partsLine } from '#core/change-words.ts'
 import { printable } from '#core/hidden-text.ts'
 import { withoutTrailing } from '#core/text.ts'
-import { messageIn } from '#core/words/sentence.ts'
-import { fill, type Speech } from '#core/words/speech.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatCount, formatNumber } from '#core/words/numbers.ts'
 import { type ChangedSkill, isSameAddress } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 import type { Verdict } from './verdict.ts'
@@ -14,7 +15,6 @@ export type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green', text: s
 /** How a report is written for people. */
 interface Written {
   paint: Paint
-  speech: Speech
 }
 
 /**
@@ -27,18 +27,18 @@ export function formatVerdicts(verdicts: readonly Verdict[], written: Written, s
 }
 
 function verdictLines(verdict: Verdict, written: Written, service: string | undefined): string[] {
-  const { paint, speech } = written
-  const { verify: say, counts } = speech.words
+  const { paint } = written
+  const { verify: say, counts } = WORDS
   const address = paint('bold', printable(verdict.address))
   switch (verdict.status) {
     case 'same': {
-      const same = fill(say.same, { skills: speech.count(verdict.skills, counts.skill), commit: short(verdict.commit) })
+      const same = fill(say.same, { skills: formatCount(verdict.skills, counts.skill), commit: short(verdict.commit) })
       return [`${paint('green', '✓')} ${address}  ${same}`]
     }
     case 'gone':
     case 'unverified': {
       const sign = verdict.status === 'gone' ? paint('red', '-') : paint('yellow', '?')
-      const why = fill(say[verdict.status], { message: printable(messageIn(verdict.error, speech)) })
+      const why = fill(say[verdict.status], { message: printable(verdict.error.message) })
       return [`${sign} ${address}  ${why} [${verdict.error.code}]`]
     }
     case 'different': {
@@ -80,21 +80,18 @@ function toldSkill(skill: ChangedSkill) {
 
 type ToldSkill = ReturnType<typeof toldSkill>
 
-function groupLines(group: readonly ToldSkill[], { paint, speech }: Written): string[] {
+function groupLines(group: readonly ToldSkill[], { paint }: Written): string[] {
   const [skill] = group as readonly [ToldSkill]
   const [style, sign] = SIGNS[skill.change]
   const isOne = group.length === 1
-  const name = isOne ? printable(skill.path) : speech.count(group.length, speech.words.counts.skill)
+  const name = isOne ? printable(skill.path) : formatCount(group.length, WORDS.counts.skill)
   const paths = group.map(({ path }) => printable(path))
-  return [
-    `    ${paint(style, sign)} ${name}  ${whatOf(skill, speech)}`,
-    ...(isOne ? [] : [`        ${paint('dim', listOf(paths, speech))}`]),
-  ]
+  return [`    ${paint(style, sign)} ${name}  ${whatOf(skill)}`, ...(isOne ? [] : [`        ${paint('dim', listOf(paths))}`])]
 }
 
 /** What happened to a skill: how it is delivered now, and each part that changed with the files behind it. */
-function whatOf(skill: ToldSkill, speech: Speech): string {
-  const { verify: say } = speech.words
+function whatOf(skill: ToldSkill): string {
+  const { verify: say } = WORDS
   const { change, movedFrom, delivery } = skill
   if (change === 'added') return say.added
   if (change === 'gone') return say.removed
@@ -102,17 +99,17 @@ function whatOf(skill: ToldSkill, speech: Speech): string {
   return [
     ...(movedFrom === undefined ? [] : [fill(say.movedSkill, { path: printable(movedFrom) })]),
     ...(before === after ? [] : [`${say.deliveries[before]} → ${say.deliveries[after]}`]),
-    ...changedParts(skill).map(part => partsLine(part, speech)),
+    ...changedParts(skill).map(part => partsLine(part)),
   ].join('; ')
 }
 
-function summary(verdicts: readonly Verdict[], { paint, speech }: Written): string {
+function summary(verdicts: readonly Verdict[], { paint }: Written): string {
   const counts = Map.groupBy(verdicts, verdict => verdict.status)
   const told = (['different', 'gone', 'unverified', 'same'] as const).flatMap(status => {
     const count = counts.get(status)?.length ?? 0
-    return count === 0 ? [] : [fill(speech.words.verify.statuses[status], { n: speech.number(count) })]
+    return count === 0 ? [] : [fill(WORDS.verify.statuses[status], { n: formatNumber(count) })]
   })
-  const addresses = speech.count(verdicts.length, speech.words.counts.address)
+  const addresses = formatCount(verdicts.length, WORDS.counts.address)
   return paint('bold', `${addresses}${told.length === 0 ? '' : `: ${told.join(', ')}`}`)
 }
 
@@ -121,9 +118,8 @@ function summary(verdicts: readonly Verdict[], { paint, speech }: Written): stri
  *
  * @param asked the canonical address that was asked for
  */
-export function formatPin(pin: PinnedAddress, asked: string, { paint, speech }: Written): string[] {
-  const { words, count } = speech
-  const { pin: say, counts } = words
+export function formatPin(pin: PinnedAddress, asked: string, { paint }: Written): string[] {
+  const { pin: say, counts } = WORDS
   const { address, commit, skills, partial } = pin
   const described = skills.filter(skill => skill.delivery === 'described').length
   const incomplete = skills.filter(skill => skill.delivery === 'incomplete').length
@@ -131,10 +127,10 @@ export function formatPin(pin: PinnedAddress, asked: string, { paint, speech }: 
   const renamed = isSameAddress(address, asked) ? '' : `  ${fill(say.otherName, { asked: printable(asked) })}`
   return [
     `${paint('bold', printable(address))}${renamed}`,
-    `    ${fill(say.content, { skills: count(skills.length, counts.skill), files: count(files, counts.file), commit })}`,
+    `    ${fill(say.content, { skills: formatCount(skills.length, counts.skill), files: formatCount(files, counts.file), commit })}`,
     `    ${fill(say.stays, { address: pinnedAddress(pin) })}`,
-    ...(described === 0 ? [] : [`    ! ${fill(say.described, { skills: count(described, counts.skill) })}`]),
-    ...(incomplete === 0 ? [] : [`    ! ${fill(say.incomplete, { skills: count(incomplete, counts.skill) })}`]),
+    ...(described === 0 ? [] : [`    ! ${fill(say.described, { skills: formatCount(described, counts.skill) })}`]),
+    ...(incomplete === 0 ? [] : [`    ! ${fill(say.incomplete, { skills: formatCount(incomplete, counts.skill) })}`]),
     ...(skills.length === 0 ? [`    ! ${say.noSkills}`] : []),
     ...(partial ? [`    ! ${say.partial}`] : []),
   ]

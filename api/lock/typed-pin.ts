@@ -17,7 +17,7 @@ export function readTypedPin(text: string, context: TypedContext): string[] {
   if (typed.kind === 'owner') throw new NoAddressError(sentence('account', { owner: typed.owner.owner }))
   if (typed.kind === 'unreadable') {
     const place = typed.code === null ? text : `${text}: ${typed.code}`
-    throw new NoAddressError(sentence('ofText', { text: place, problem: typed.sentence }))
+    throw new NoAddressError(sentence('ofText', { text: place, problem: typed.message }))
   }
   if (typed.other !== undefined) throw new NoAddressError(sentence('pageOfGithub', { text, page: typed.other }))
   const readings = [shownOn(typed), ...(typed.longerRefs ?? [])]

@@ -1,5 +1,4 @@
-import { type Sentence, sentence, tell } from '#core/words/sentence.ts'
-import { ENGLISH_SPEECH } from '#core/words/speech.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { changesContent, comparePins, hasMoved, type PinDifference } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 
@@ -14,8 +13,6 @@ export type Verdict =
 export interface Problem {
   code: string
   message: string
-  /** The message for people, for every language of the commands; `message` is English, for programs. */
-  sentence?: Sentence
 }
 
 /** What an address has now, or why that is unknown. */
@@ -35,8 +32,8 @@ export function judge(pinned: PinnedAddress, reading: Reading): Verdict {
 function partial(unknown: readonly string[]): Problem {
   const [path = '', ...others] = unknown
   const n = others.length
-  const said = n === 0 ? sentence('skillNotInIndex', { path }) : sentence('skillsNotInIndex', { path, n })
-  return { code: 'index.partial', message: tell(said, ENGLISH_SPEECH), sentence: said }
+  const message = n === 0 ? sentence('skillNotInIndex', { path }) : sentence('skillsNotInIndex', { path, n })
+  return { code: 'index.partial', message }
 }
 
 /** Exit codes of `mountglass verify`. */

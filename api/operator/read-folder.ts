@@ -2,9 +2,8 @@ import { access, constants, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatAddress } from '#core/address.ts'
 import { SettingsError } from '#core/settings.ts'
-import { faultIn, faultOf } from '#core/words/faults.ts'
+import { faultOf } from '#core/words/faults.ts'
 import { sentence } from '#core/words/sentence.ts'
-import { ENGLISH_SPEECH, type Speech } from '#core/words/speech.ts'
 import { FEATURED_FILE, readFeatured } from './featured-file.ts'
 import { type FolderMedium, openFolderFiles } from './folder-files.ts'
 import { joinLegalTexts, LEGAL_FOLDER, listLegal, readLegalFile } from './legal-files.ts'
@@ -48,13 +47,10 @@ export async function readOperatorFolder(folder: string | null, baseUrl: string)
   )
 }
 
-/** Reads and checks all of a folder. @param speech the language of the faults */
-export async function validateFolder(
-  folder: string,
-  speech: Speech = ENGLISH_SPEECH,
-): Promise<FolderContent | { faults: FolderFault[] }> {
+/** Reads and checks all of a folder. */
+export async function validateFolder(folder: string): Promise<FolderContent | { faults: FolderFault[] }> {
   const root = await realpath(folder).catch(() => null)
-  if (root === null || !(await stat(root)).isDirectory()) return { faults: [faultIn(faultOf('noFolder', { folder }), speech)] }
+  if (root === null || !(await stat(root)).isDirectory()) return { faults: [faultOf('noFolder', { folder })] }
   // Otherwise its files would seem to be absent, and the service would start without its legal pages.
   await access(root, constants.R_OK | constants.X_OK)
   const faults: FolderFault[] = []
@@ -64,7 +60,7 @@ export async function validateFolder(
       return await read()
     } catch (error) {
       if (!(error instanceof FileFault)) throw error
-      for (const fault of [error, ...error.also]) faults.push(formatFault(join(folder, file), fault, speech))
+      for (const fault of [error, ...error.also]) faults.push(formatFault(join(folder, file), fault))
       return null
     }
   }
@@ -90,7 +86,7 @@ export async function validateFolder(
   return { content, media: files.media }
 }
 
-function formatFault(file: string, { line, message }: FileFault, speech: Speech): FolderFault {
+function formatFault(file: string, { line, message }: FileFault): FolderFault {
   // The message may quote the file, and has to stay on one line.
-  return `${file}${line === null ? '' : `:${line}`}: ${faultIn(message, speech).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`
+  return `${file}${line === null ? '' : `:${line}`}: ${message.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')}`
 }

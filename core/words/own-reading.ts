@@ -1,13 +1,13 @@
 import type { Address } from '../address.ts'
 import type { ServiceError } from '../errors.ts'
-import { type Sentence, sentence } from './sentence.ts'
+import { sentence } from './sentence.ts'
 
 /**
  * What a command says that reads repositories itself: where local ones lie, only its own settings tell.
  *
  * @param address `null`: the error says that there is none
  */
-export function saidOfOwnReading(error: ServiceError, address: Address | null): Sentence {
+export function saidOfOwnReading(error: ServiceError, address: Address | null): string {
   if (!isMissingLocal(error, address)) return sentence('asTold', { reason: error })
   const { owner, repository } = address
   return sentence('noLocalRepository', { owner, repository })

@@ -79,7 +79,7 @@ function pathCode(path: string): string {
 function changeCell(item: ChangeItem, errors: Compared['errors'], room: Room): string {
   const short = escapeHtml(whatOf(item, errors))
   const hasRoom = !('causes' in item) || item.causes.length <= room.paths
-  const whole = hasRoom ? escapeHtml(whatOf(item, errors, undefined, true)) : short
+  const whole = hasRoom ? escapeHtml(whatOf(item, errors, true)) : short
   return short === whole ? short : details(short, whole)
 }
 

@@ -2,7 +2,9 @@ import { groupAlike, TOLD_KINDS } from '#core/change-groups.ts'
 import { listOf } from '#core/change-words.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
-import { fill, type Speech } from '#core/words/speech.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatCount } from '#core/words/numbers.ts'
 import type { Compared, NewError } from './difference.ts'
 import { countOf, countsOf, notComparedLine, pointsOf, type SharedFact, SIGNS, tokensOf, whatOf } from './difference-words.ts'
 import type { FailOn } from './fail-on.ts'
@@ -10,7 +12,6 @@ import { fold, type Paint, type Style } from './fold.ts'
 
 export interface DifferenceOptions {
   paint: Paint
-  speech: Speech
   /** Columns of the terminal. */
   width: number
   /** Print every list in full. */
@@ -30,8 +31,8 @@ export function formatDifference(compared: Compared, options: DifferenceOptions)
   return `${[...lines, summary(compared, options).join('\n')].join('\n\n')}\n`
 }
 
-function heading({ from, to, path }: Compared, { paint, speech }: DifferenceOptions): string[] {
-  const { check, diff } = speech.words
+function heading({ from, to, path }: Compared, { paint }: DifferenceOptions): string[] {
+  const { check, diff } = WORDS
   const place = path === '' ? check.wholeRepository : fill(check.oneFolder, { folder: printable(path) })
   const until = to.commit === null ? diff.workingFolder : to.commit.slice(0, 12)
   return [
@@ -41,41 +42,41 @@ function heading({ from, to, path }: Compared, { paint, speech }: DifferenceOpti
 }
 
 function facts(compared: Compared, options: DifferenceOptions): string[] {
-  const { paint, width, speech } = options
+  const { paint, width } = options
   const lines = (fact: SharedFact) => [
     ...fold([{ text: `! ${fact.text}`, style: 'yellow' }], { paint, width, indent: 2 }),
     ...(fact.items.length === 0 ? [] : fold([{ text: namesOf(fact.items, options) }], { paint, width, indent: 6 })),
   ]
-  return list(speech.words.diff.lookAt, pointsOf(compared, speech).map(lines), options)
+  return list(WORDS.diff.lookAt, pointsOf(compared).map(lines), options)
 }
 
 function block({ items, errors }: Compared, kind: ChangeItem['kind'], options: DifferenceOptions): string[] {
   const groups = groupAlike(items.filter(item => item.kind === kind))
   return list(
-    options.speech.words.diff.kinds[kind],
+    WORDS.diff.kinds[kind],
     groups.map(group => groupLines(group, errors, options)),
     options,
   )
 }
 
 /** @param entries each in its lines */
-function list(title: string, entries: readonly string[][], { paint, speech, all }: DifferenceOptions): string[] {
+function list(title: string, entries: readonly string[][], { paint, all }: DifferenceOptions): string[] {
   if (entries.length === 0) return []
   const shown = all ? entries : entries.slice(0, SHOWN)
   const left = entries.length - shown.length
-  const more = left === 0 ? [] : [paint('dim', `  ${fill(speech.words.check.more, { n: left })}`)]
+  const more = left === 0 ? [] : [paint('dim', `  ${fill(WORDS.check.more, { n: left })}`)]
   return [paint('bold', title), ...shown.flat(), ...more]
 }
 
 /** @param group items that differ alike, or one item */
 function groupLines(group: readonly ChangeItem[], errors: readonly NewError[], options: DifferenceOptions): string[] {
-  const { paint, width, speech, all } = options
+  const { paint, width, all } = options
   const [item] = group as readonly [ChangeItem]
-  const tokens = tokensOf(group, speech)
-  const what = `${whatOf(item, errors, speech, all)}${tokens === '' ? '' : `; ${tokens}`}`
+  const tokens = tokensOf(group)
+  const what = `${whatOf(item, errors, all)}${tokens === '' ? '' : `; ${tokens}`}`
   const isOne = group.length === 1
   return [
-    `  ${paint(STYLES[item.change], SIGNS[item.change])} ${paint('bold', isOne ? printable(item.path) : countOf(group, speech))}`,
+    `  ${paint(STYLES[item.change], SIGNS[item.change])} ${paint('bold', isOne ? printable(item.path) : countOf(group))}`,
     ...fold([{ text: what }], { paint, width, indent: 6 }),
     ...(isOne
       ? []
@@ -94,18 +95,18 @@ function groupLines(group: readonly ChangeItem[], errors: readonly NewError[], o
   ]
 }
 
-function namesOf(paths: readonly string[], { all, speech }: DifferenceOptions): string {
-  return listOf(paths.map(printable), speech, all)
+function namesOf(paths: readonly string[], { all }: DifferenceOptions): string {
+  return listOf(paths.map(printable), all)
 }
 
-function summary(compared: Compared, { paint, failures, speech }: DifferenceOptions): string[] {
-  const say = speech.words.diff
+function summary(compared: Compared, { paint, failures }: DifferenceOptions): string[] {
+  const say = WORDS.diff
   const { errors } = compared
-  const notCompared = notComparedLine(compared, speech)
+  const notCompared = notComparedLine(compared)
   return [
-    paint('bold', countsOf(compared, speech)),
+    paint('bold', countsOf(compared)),
     ...(notCompared === null ? [] : [paint('yellow', `! ${notCompared}`)]),
-    ...(errors.length === 0 ? [] : [paint('red', `✗ ${speech.count(errors.length, speech.words.counts.newError)}`)]),
+    ...(errors.length === 0 ? [] : [paint('red', `✗ ${formatCount(errors.length, WORDS.counts.newError)}`)]),
     ...(compared.truncated ? [paint('yellow', `! ${say.truncated}`)] : []),
     ...(failures.length === 0 ? [] : [paint('red', `✗ ${fill(say.failedOn, { kinds: failures.join(', ') })}`)]),
   ]

@@ -4,24 +4,24 @@ import type { ChangedSkill, ChangeItem } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { printable } from '#core/hidden-text.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
-import { sayIn } from '#core/words/findings.ts'
-import { ENGLISH_SPEECH, fill, type Speech } from '#core/words/speech.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatCount, formatNumber } from '#core/words/numbers.ts'
 import type { Compared, NewError } from './difference.ts'
 
 /** Each kind of change has a sign, so that nothing is told by color alone. */
 export const SIGNS = { added: '+', removed: '-', changed: '~', moved: '→' } as const
 
 /** What happened to an item, on one line. Items of a group differ alike. @param errors those that are new @param all name every file behind it */
-export function whatOf(item: ChangeItem, errors: readonly NewError[], speech: Speech = ENGLISH_SPEECH, all = false): string {
-  const { words, count } = speech
-  const say = words.diff
-  const parts = changedParts(item).map(one => partsLine(one, speech, all))
+export function whatOf(item: ChangeItem, errors: readonly NewError[], all = false): string {
+  const say = WORDS.diff
+  const parts = changedParts(item).map(one => partsLine(one, all))
   const closing = item.change === 'removed' ? closingError(item.path, errors) : undefined
   if (item.kind === 'manifest') {
     const isInvalid = closing?.path === item.path
     const what = isInvalid ? say.notValid : item.change === 'changed' ? parts.join(', ') : say.changes[item.change]
     const skills = isInvalid ? closing.skills.length : item.skills
-    return fill(say.changesSkills, { what, skills: count(skills, words.counts.skill) })
+    return fill(say.changesSkills, { what, skills: formatCount(skills, WORDS.counts.skill) })
   }
   const lacks = item.kind === 'skill' && becameIncomplete(item) ? [say.incomplete] : []
   if (item.change === 'changed') return [...parts, ...lacks].join('; ')
@@ -41,13 +41,13 @@ function becameIncomplete({ before, after }: ChangedSkill): boolean {
 }
 
 /** Tokens of all items before and after; empty if no side delivers a text. */
-export function tokensOf(items: readonly ChangeItem[], { words, number }: Speech = ENGLISH_SPEECH): string {
-  const say = words.diff
+export function tokensOf(items: readonly ChangeItem[]): string {
+  const say = WORDS.diff
   if (items.every(({ before, after }) => (before?.tokens ?? after?.tokens ?? null) === null)) return ''
   const sum = (side: 'before' | 'after') => items.reduce((all, item) => all + (item[side]?.tokens ?? 0), 0)
   const [was, is] = [sum('before'), sum('after')]
-  if (was === is) return fill(say.tokens, { n: number(was) })
-  return fill(say.tokensChange, { before: number(was), after: number(is) })
+  if (was === is) return fill(say.tokens, { n: formatNumber(was) })
+  return fill(say.tokensChange, { before: formatNumber(was), after: formatNumber(is) })
 }
 
 /** A fact, with the items that have it. */
@@ -58,20 +58,20 @@ export interface SharedFact {
 }
 
 /** What a reviewer looks at first: new errors, then facts. */
-export function pointsOf({ items, errors }: Pick<Compared, 'items' | 'errors'>, speech: Speech = ENGLISH_SPEECH): SharedFact[] {
+export function pointsOf({ items, errors }: Pick<Compared, 'items' | 'errors'>): SharedFact[] {
   const told = errors.map(({ path, code, message, skills }) => ({
-    text: fill(speech.words.diff.error, { path: printable(path), message: printable(sayIn(code, message, speech.words)), code }),
+    text: fill(WORDS.diff.error, { path: printable(path), message: printable(message), code }),
     items: skills.filter(skill => skill !== path),
   }))
-  return [...told, ...sharedFacts(items, speech)]
+  return [...told, ...sharedFacts(items)]
 }
 
 /** The facts that a reviewer looks for, each once: kind by kind, in the order of the items. */
-export function sharedFacts(items: readonly ChangeItem[], speech: Speech = ENGLISH_SPEECH): SharedFact[] {
+export function sharedFacts(items: readonly ChangeItem[]): SharedFact[] {
   const facts = new Map<string, string[]>()
   for (const kind of FACTS) {
     for (const item of items) {
-      for (const { text, path } of item.kind === 'manifest' ? [] : kind(item, speech)) {
+      for (const { text, path } of item.kind === 'manifest' ? [] : kind(item)) {
         const named = path === item.path || (item.kind === 'skill' && path?.startsWith(`${item.directory}/`))
         const paths = facts.get(text) ?? []
         if (!named) paths.push(item.path)
@@ -88,59 +88,56 @@ type Fact = { text: string; path?: string }
 type ItemWithFacts = Exclude<ChangeItem, { kind: 'manifest' }>
 
 /** Hosts are last: there may be many. */
-const FACTS: readonly ((item: ItemWithFacts, speech: Speech) => Fact[])[] = [
-  ({ facts: { hiddenCharacters = [] } }, { words }) =>
+const FACTS: readonly ((item: ItemWithFacts) => Fact[])[] = [
+  ({ facts: { hiddenCharacters = [] } }) =>
     hiddenCharacters.map(({ path, line, codePoint, count }) => ({
-      text: fill(words.diff.hiddenCharacters, { codePoint, count, path: printable(path), line }),
+      text: fill(WORDS.diff.hiddenCharacters, { codePoint, count, path: printable(path), line }),
       path,
     })),
   // Of an item that is new, everything is.
-  ({ facts: { description }, before }, { words }) => {
+  ({ facts: { description }, before }) => {
     if (description === undefined || before === null) return []
-    const spell = (value: string | null) => (value === null ? words.diff.none : printable(value))
-    return [{ text: fill(words.diff.description, { before: spell(description.before), after: spell(description.after) }) }]
+    const spell = (value: string | null) => (value === null ? WORDS.diff.none : printable(value))
+    return [{ text: fill(WORDS.diff.description, { before: spell(description.before), after: spell(description.after) }) }]
   },
-  ({ facts: { commands = [] } }, { words }) =>
+  ({ facts: { commands = [] } }) =>
     commands.map(({ command, path, line }) => ({
-      text: fill(words.diff.command, { command: printable(command), path: printable(path), line }),
+      text: fill(WORDS.diff.command, { command: printable(command), path: printable(path), line }),
       path,
     })),
-  ({ facts: { allowedTools } }, { words }) => {
-    const spell = (value: FrontMatterValue | null) => (value === null ? words.diff.none : spellValue(value))
+  ({ facts: { allowedTools } }) => {
+    const spell = (value: FrontMatterValue | null) => (value === null ? WORDS.diff.none : spellValue(value))
     if (allowedTools === undefined) return []
-    return [{ text: fill(words.diff.allowedTools, { before: spell(allowedTools.before), after: spell(allowedTools.after) }) }]
+    return [{ text: fill(WORDS.diff.allowedTools, { before: spell(allowedTools.before), after: spell(allowedTools.after) }) }]
   },
-  ({ facts: { executables = [] } }, { words }) =>
-    executables.map(path => ({ text: fill(words.diff.executable, { path: printable(path) }), path })),
-  ({ facts: { serving } }, { words }) => (serving === undefined ? [] : [{ text: words.diff[serving] }]),
-  ({ facts: { truncated } }, { words }) =>
-    truncated === undefined ? [] : [{ text: fill(words.diff.moreFacts, { kinds: truncated.join(', ') }) }],
-  ({ facts: { hosts = [] } }, { words }) =>
+  ({ facts: { executables = [] } }) =>
+    executables.map(path => ({ text: fill(WORDS.diff.executable, { path: printable(path) }), path })),
+  ({ facts: { serving } }) => (serving === undefined ? [] : [{ text: WORDS.diff[serving] }]),
+  ({ facts: { truncated } }) =>
+    truncated === undefined ? [] : [{ text: fill(WORDS.diff.moreFacts, { kinds: truncated.join(', ') }) }],
+  ({ facts: { hosts = [] } }) =>
     hosts.map(({ host, path, line }) => ({
-      text: fill(words.diff.host, { host: printable(host), path: printable(path), line }),
+      text: fill(WORDS.diff.host, { host: printable(host), path: printable(path), line }),
       path,
     })),
 ]
 
 /** `18 skills`: items of one kind. */
-export function countOf(items: readonly ChangeItem[], { words, count }: Speech = ENGLISH_SPEECH): string {
-  return count(items.length, words.counts[items[0]?.kind ?? 'skill'])
+export function countOf(items: readonly ChangeItem[]): string {
+  return formatCount(items.length, WORDS.counts[items[0]?.kind ?? 'skill'])
 }
 
 const NOUNS = { manifests: 'manifest', skills: 'skill', documents: 'document' } as const
 
 /** `2 skills changed, 1 added; 1 document removed` */
-export function countsOf(
-  { counts, notCompared }: Pick<Compared, 'counts' | 'notCompared'>,
-  { words, number, count }: Speech = ENGLISH_SPEECH,
-): string {
-  const say = words.diff
+export function countsOf({ counts, notCompared }: Pick<Compared, 'counts' | 'notCompared'>): string {
+  const say = WORDS.diff
   const kinds = (Object.keys(counts) as (keyof typeof counts)[]).flatMap(kind => {
     const told = (['changed', 'added', 'removed', 'moved'] as const).filter(change => counts[kind][change] > 0)
     if (told.length === 0) return []
     const phrases = told.map((change, index) => {
       const changed = counts[kind][change]
-      const counted = index > 0 ? number(changed) : count(changed, words.counts[NOUNS[kind]])
+      const counted = index > 0 ? formatNumber(changed) : formatCount(changed, WORDS.counts[NOUNS[kind]])
       return fill(say.counted, { counted, change: say.changes[change] })
     })
     return [phrases.join(', ')]
@@ -150,13 +147,12 @@ export function countsOf(
 }
 
 /** `not compared: 2 skills, 1 document, …`; `null` when every text is compared. */
-export function notComparedLine(
-  { notCompared }: Pick<Compared, 'notCompared'>,
-  { words, count }: Speech = ENGLISH_SPEECH,
-): string | null {
+export function notComparedLine({ notCompared }: Pick<Compared, 'notCompared'>): string | null {
   if (!hasAny(notCompared)) return null
   const told = (['skills', 'documents'] as const).filter(kind => notCompared[kind] > 0)
-  return fill(words.diff.notCompared, { items: told.map(kind => count(notCompared[kind], words.counts[NOUNS[kind]])).join(', ') })
+  return fill(WORDS.diff.notCompared, {
+    items: told.map(kind => formatCount(notCompared[kind], WORDS.counts[NOUNS[kind]])).join(', '),
+  })
 }
 
 function hasAny({ skills, documents }: Compared['notCompared']): boolean {

@@ -1,14 +1,14 @@
 import type { License } from '#core/contract/shared.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { WARNINGS_PER_SKILL } from '#core/limits.ts'
-import { sayIn } from '#core/words/findings.ts'
-import { fill, type Speech } from '#core/words/speech.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatCount, formatNumber, formatTenths } from '#core/words/numbers.ts'
 import { columnWidth, fold, leftPadded, type Paint, padded, type Span, type Style, widthOf } from './fold.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
 
 export interface TerminalOptions {
   paint: Paint
-  speech: Speech
   /** Columns of the terminal. No line is longer. */
   width: number
   /** Print every list in full. */
@@ -41,7 +41,7 @@ export function formatJson(value: unknown, indent?: number): string {
 }
 
 function heading({ folder, source, visibility, delivered }: Checked, options: TerminalOptions): string[] {
-  const say = options.speech.words.check
+  const say = WORDS.check
   const files = source === 'git' ? say.filesOfGit : say.allFiles
   const place = folder === '' ? say.wholeRepository : fill(say.oneFolder, { folder: printable(folder) })
   const line = (text: string, style: Style) => fold([{ text, style }], { ...options, indent: 0 })
@@ -68,25 +68,24 @@ function findingsBlocks(report: Checked, options: TerminalOptions): string[][] {
 }
 
 function listFindings(findings: readonly Finding[], severity: Finding['severity'], options: TerminalOptions): string[] {
-  const { paint, all, speech } = options
-  const { words } = speech
+  const { paint, all } = options
   const shown = all ? findings : findings.slice(0, SHOWN[severity])
   const lines = findingLines(shown, () => ({ text: SIGNS[severity], style: COLORS[severity] }), options)
   const left = findings.length - shown.length
-  const counts = countsByCode(findings, speech)
-  const rest = left === 0 ? [] : fold([{ text: fill(words.check.inAll, { counts }), style: 'dim' }], { ...options, indent: 2 })
-  const title = speech.count(findings.length, words.counts[NOUNS[severity]])
+  const counts = countsByCode(findings)
+  const rest = left === 0 ? [] : fold([{ text: fill(WORDS.check.inAll, { counts }), style: 'dim' }], { ...options, indent: 2 })
+  const title = formatCount(findings.length, WORDS.counts[NOUNS[severity]])
   return [paint('bold', title), ...lines, ...more(left, options), ...rest]
 }
 
 /** Each on one line, in columns; one that does not fit has its place on a line of its own. */
 function findingLines(findings: readonly Finding[], signOf: (finding: Finding) => Span, options: TerminalOptions): string[] {
-  const { paint, width, speech } = options
+  const { paint, width } = options
   const column = columnWidth(findings.map(placeOf))
   return findings.flatMap(finding => {
     const { text, style } = signOf(finding)
     const sign = style === undefined ? text : paint(style, text)
-    const spans = spansOf(finding, speech)
+    const spans = spansOf(finding)
     const isShort =
       2 + 1 + 1 + Math.max(column, widthOf(placeOf(finding))) + 2 + widthOf(spans.map(span => span.text).join(' ')) <= width
     if (isShort) return [`  ${sign} ${padded(placeOf(finding), column)}  ${fold(spans, { paint, width, indent: 0 })[0]}`]
@@ -95,10 +94,9 @@ function findingLines(findings: readonly Finding[], signOf: (finding: Finding) =
   })
 }
 
-function spansOf({ field, message: said, costsSkills, advice: english, code }: Finding, { words, count }: Speech): Span[] {
-  const message = sayIn(code, said, words)
-  const advice = english === undefined ? undefined : (words.advice[code] ?? english)
-  const costs = costsSkills === undefined ? null : fill(words.check.costs, { skills: count(costsSkills, words.counts.skill) })
+function spansOf({ field, message, costsSkills, advice, code }: Finding): Span[] {
+  const costs =
+    costsSkills === undefined ? null : fill(WORDS.check.costs, { skills: formatCount(costsSkills, WORDS.counts.skill) })
   return [
     { text: `${field === undefined ? '' : `${printable(field)}: `}${printable(message)}` },
     ...(costs === null ? [] : [{ text: costs, style: 'bold' as const }]),
@@ -110,8 +108,7 @@ function spansOf({ field, message: said, costsSkills, advice: english, code }: F
 function changesBlock({ changes }: Checked, options: TerminalOptions): string[] {
   if (changes === undefined) return []
   const { mended, added } = changes
-  const { words, number } = options.speech
-  const title = fill(words.check.changes, { mended: number(mended.length), added: number(added.length) })
+  const title = fill(WORDS.check.changes, { mended: formatNumber(mended.length), added: formatNumber(added.length) })
   const shown = (findings: readonly Finding[]) => (options.all ? findings : findings.slice(0, SHOWN.change))
   const left = mended.length + added.length - shown(mended).length - shown(added).length
   return [
@@ -122,10 +119,10 @@ function changesBlock({ changes }: Checked, options: TerminalOptions): string[] 
   ]
 }
 
-function countsByCode(findings: readonly Finding[], { number }: Speech): string {
+function countsByCode(findings: readonly Finding[]): string {
   const counts = [...Map.groupBy(findings, finding => finding.code)].map(([code, same]) => ({ code, count: same.length }))
   counts.sort((left, right) => right.count - left.count)
-  return counts.map(({ code, count }) => `${number(count)} ${code}`).join(', ')
+  return counts.map(({ code, count }) => `${formatNumber(count)} ${code}`).join(', ')
 }
 
 function placeOf({ path, line }: Finding): string {
@@ -134,14 +131,14 @@ function placeOf({ path, line }: Finding): string {
 
 function skillsBlock({ skills }: Checked, options: TerminalOptions): string[] {
   if (skills.length === 0) return []
-  const { paint, width, speech } = options
+  const { paint, width } = options
   const sorted = [...skills].sort((left, right) => urgency(left) - urgency(right))
   const shown = options.all ? sorted : sorted.slice(0, SHOWN.skill)
-  const rows = tableOf(shown.map(skill => cellsOf(skill, speech)))
+  const rows = tableOf(shown.map(skill => cellsOf(skill)))
   const isWide = rows.some(({ line }) => widthOf(line) > width)
   const lines = shown.flatMap((skill, index) => {
     const { path, rest, line } = rows[index] ?? { path: '', rest: '', line: '' }
-    const facts = cellsOf(skill, speech)
+    const facts = cellsOf(skill)
       .slice(1)
       .filter(cell => cell !== '')
       .join(' · ')
@@ -151,23 +148,19 @@ function skillsBlock({ skills }: Checked, options: TerminalOptions): string[] {
           ...fold([{ text: facts }], { ...options, indent: 6 }),
         ]
       : [line === '' ? '' : `  ${paint('bold', path)}${rest}`.trimEnd()]
-    return [
-      ...first,
-      ...skillDetails(skill, speech).flatMap(detail => fold([{ text: detail, style: 'dim' }], { ...options, indent: 6 })),
-    ]
+    return [...first, ...skillDetails(skill).flatMap(detail => fold([{ text: detail, style: 'dim' }], { ...options, indent: 6 }))]
   })
-  const title = speech.count(skills.length, speech.words.counts.skill)
+  const title = formatCount(skills.length, WORDS.counts.skill)
   return [paint('bold', title), ...lines, ...more(skills.length - shown.length, options)]
 }
 
-function cellsOf({ delivery, path, license }: SkillReport, speech: Speech): string[] {
-  const { words, number, count } = speech
-  const say = words.check
-  const own = licenseOf(license, speech, path)
+function cellsOf({ delivery, path, license }: SkillReport): string[] {
+  const say = WORDS.check
+  const own = licenseOf(license, path)
   if (delivery.kind === 'described') return [printable(path), say.describedOnly, '', '', own]
   const { pages, characters, bytes, tokens } = delivery
-  const size = fill(say.size, { characters: number(characters), bytes: number(bytes) })
-  return [printable(path), count(pages, words.counts.page), size, fill(say.tokens, { tokens: number(tokens) }), own]
+  const size = fill(say.size, { characters: formatNumber(characters), bytes: formatNumber(bytes) })
+  return [printable(path), formatCount(pages, WORDS.counts.page), size, fill(say.tokens, { tokens: formatNumber(tokens) }), own]
 }
 
 /** Rows in columns: the first and the last are aligned to the left, the others to the right. */
@@ -183,13 +176,12 @@ function tableOf(rows: readonly string[][]): { path: string; rest: string; line:
 
 function excludedBlock({ excluded }: Checked, options: TerminalOptions): string[] {
   if (excluded.length === 0) return []
-  const { words, count } = options.speech
   const shown = options.all ? excluded : excluded.slice(0, SHOWN.excluded)
   const lines = shown.flatMap(({ path, skills }) => {
-    const inside = skills === 0 ? [] : [{ text: `(${count(skills, words.counts.skill)})` }]
+    const inside = skills === 0 ? [] : [{ text: `(${formatCount(skills, WORDS.counts.skill)})` }]
     return fold([{ text: printable(path) }, ...inside], { ...options, indent: 2 })
   })
-  const title = count(excluded.length, words.counts.excluded)
+  const title = formatCount(excluded.length, WORDS.counts.excluded)
   return [options.paint('bold', title), ...lines, ...more(excluded.length - shown.length, options)]
 }
 
@@ -197,10 +189,9 @@ function urgency({ delivery }: SkillReport): number {
   return delivery.kind === 'described' ? 1 : delivery.complete ? 2 : 0
 }
 
-function skillDetails(skill: SkillReport, speech: Speech): string[] {
+function skillDetails(skill: SkillReport): string[] {
   const { delivery, name, path, listed, warnings } = skill
-  const { words, count } = speech
-  const { check: say, counts } = words
+  const { check: say, counts } = WORDS
   const details: string[] = []
   const named = path.split('/').at(-2) === name ? [] : [fill(say.named, { name: printable(name) })]
   if (!listed) named.push(say.internal)
@@ -211,10 +202,10 @@ function skillDetails(skill: SkillReport, speech: Speech): string[] {
   const read = [...rules.map(piece => printable(piece.path)), say.body, ...includes.map(piece => printable(piece.path))]
   if (read.length > 1) details.push(fill(say.reads, { texts: read.join(' → ') }))
   const counted = (paths: readonly string[], noun: keyof typeof counts) =>
-    paths.length === 0 ? [] : [count(paths.length, counts[noun])]
+    paths.length === 0 ? [] : [formatCount(paths.length, counts[noun])]
   const besides = [
     ...named,
-    ...counted(files, 'file').map(counted => fill(say.listed, { count: counted, names: someOf(files, path, speech) })),
+    ...counted(files, 'file').map(counted => fill(say.listed, { count: counted, names: someOf(files, path) })),
     ...counted(references, 'reference'),
     ...counted(outside, 'referenceOutside'),
     ...counted(
@@ -228,16 +219,16 @@ function skillDetails(skill: SkillReport, speech: Speech): string[] {
 }
 
 /** Supporting files, relative to the folder of their skill. */
-function someOf(files: readonly string[], skillPath: string, { words }: Speech): string {
+function someOf(files: readonly string[], skillPath: string): string {
   const prefix = skillPath.slice(0, skillPath.lastIndexOf('/') + 1)
   const shown = files.slice(0, SHOWN.path).map(path => printable(path.startsWith(prefix) ? path.slice(prefix.length) : path))
   const names = shown.join(', ')
-  return files.length > shown.length ? fill(words.check.andMore, { names, n: files.length - shown.length }) : names
+  return files.length > shown.length ? fill(WORDS.check.andMore, { names, n: files.length - shown.length }) : names
 }
 
 /** @param own path of the file whose license it is */
-function licenseOf({ kind, name, source }: License, { words }: Speech, own?: string): string {
-  const { licenses, byFrontMatter, byFile } = words.check
+function licenseOf({ kind, name, source }: License, own?: string): string {
+  const { licenses, byFrontMatter, byFile } = WORDS.check
   if (kind === 'none') return licenses.none
   const license = printable(name ?? licenses[kind])
   if (source === null) return license
@@ -247,25 +238,25 @@ function licenseOf({ kind, name, source }: License, { words }: Speech, own?: str
 function summary(report: Checked, options: TerminalOptions): string[] {
   const { totals, skills, counts, license, truncated, tokenizer } = report
   const { errors, warnings, infos, described, incomplete, full, tokens } = totals
-  const { speech } = options
-  const { words, number, count } = speech
-  const { check: say, counts: nouns } = words
-  const found = [count(errors, nouns.error), count(warnings, nouns.warning), count(infos, nouns.note)].join(', ')
+  const { check: say, counts: nouns } = WORDS
+  const found = [formatCount(errors, nouns.error), formatCount(warnings, nouns.warning), formatCount(infos, nouns.note)].join(
+    ', ',
+  )
   const parts = [
-    fill(say.inFull, { n: number(full - incomplete) }),
-    ...(incomplete === 0 ? [] : [fill(say.areIncomplete, { n: number(incomplete) })]),
-    ...(described === 0 ? [] : [fill(say.areDescribed, { n: number(described) })]),
+    fill(say.inFull, { n: formatNumber(full - incomplete) }),
+    ...(incomplete === 0 ? [] : [fill(say.areIncomplete, { n: formatNumber(incomplete) })]),
+    ...(described === 0 ? [] : [fill(say.areDescribed, { n: formatNumber(described) })]),
   ].join(', ')
-  const counted = count(skills.length, nouns.skill)
-  const split = fill(say.split, { skills: counted, parts, tokens: number(tokens), tokenizer })
+  const counted = formatCount(skills.length, nouns.skill)
+  const split = fill(say.split, { skills: counted, parts, tokens: formatNumber(tokens), tokenizer })
   const spans: Span[] = [
     verdict(report, found),
     ...(isNothingDelivered(report) ? [{ text: `· ${say.nothingInFull}`, style: 'yellow' as const }] : []),
     { text: `· ${skills.length === 0 ? counted : split}` },
-    { text: `· ${count(counts.documents, nouns.document)}` },
-    { text: `· ${fill(say.overall, { license: licenseOf(license, speech) })}` },
+    { text: `· ${formatCount(counts.documents, nouns.document)}` },
+    { text: `· ${fill(say.overall, { license: licenseOf(license) })}` },
     ...(truncated ? [{ text: `· ${say.partial}`, style: 'yellow' as const }] : []),
-    { text: `· ${fill(say.seconds, { n: speech.tenths(options.milliseconds / 1000) })}` },
+    { text: `· ${fill(say.seconds, { n: formatTenths(options.milliseconds / 1000) })}` },
   ]
   return fold(spans, { ...options, indent: 0 })
 }
@@ -283,6 +274,6 @@ function isNothingDelivered({ totals, skills, documents }: Checked): boolean {
   return !documents.some(document => document.describedOnly !== true)
 }
 
-function more(count: number, { paint, speech }: TerminalOptions): string[] {
-  return count === 0 ? [] : [paint('dim', `  ${fill(speech.words.check.more, { n: speech.number(count) })}`)]
+function more(count: number, { paint }: TerminalOptions): string[] {
+  return count === 0 ? [] : [paint('dim', `  ${fill(WORDS.check.more, { n: formatNumber(count) })}`)]
 }

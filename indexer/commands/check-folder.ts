@@ -3,8 +3,9 @@ import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
 import { messageIn } from '#core/words/sentence.ts'
-import { ENGLISH_SPEECH, fill, type Speech } from '#core/words/speech.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { createWorktreeWatcher } from '#infra/worktree/watcher.ts'
@@ -28,8 +29,6 @@ export interface CheckOptions {
   private?: boolean
   /** Print every list in full. */
   all?: boolean
-  /** The language of the report for people. Default: English. */
-  speech?: Speech
 }
 
 /** No errors; there may be warnings. */
@@ -64,7 +63,7 @@ async function checkOnce(
     return { exitCode: hasErrors(report) ? EXIT_ERRORS : EXIT_OK, report }
   } catch (error) {
     if (!(error instanceof WorktreeError)) throw error
-    process.stderr.write(`mountglass: ${printable(messageIn(error, options.speech ?? ENGLISH_SPEECH))}\n`)
+    process.stderr.write(`mountglass: ${printable(messageIn(error))}\n`)
     return { exitCode: EXIT_USAGE, report: null }
   }
 }
@@ -94,11 +93,11 @@ function nameOf(root: string): string {
   return root.split(/[\\/]/).findLast(segment => segment !== '') ?? 'repository'
 }
 
-function print(report: CheckReport, { json, all, watch, speech = ENGLISH_SPEECH }: CheckOptions, milliseconds: number): void {
+function print(report: CheckReport, { json, all, watch }: CheckOptions, milliseconds: number): void {
   const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
   if (json) process.stdout.write(formatJson(report, watch ? undefined : 2))
   else if (report.status === 'failed') process.stdout.write(formatFailure(report.errorCode, report.message, { paint, width }))
-  else process.stdout.write(formatReport(report, { paint, speech, width, all: all === true, milliseconds }))
+  else process.stdout.write(formatReport(report, { paint, width, all: all === true, milliseconds }))
 }
 
 const COLUMNS_WITHOUT_TERMINAL = 80
@@ -119,7 +118,7 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
     for (let round = 0; !stop.signal.aborted; round++) {
       await watcher.follow(folder)
       if (watcher.unwatched > 0) {
-        const { notWatched } = (options.speech ?? ENGLISH_SPEECH).words.check
+        const { notWatched } = WORDS.check
         process.stderr.write(`mountglass: ${fill(notWatched, { n: watcher.unwatched })}\n`)
       }
       separate(round, options)

@@ -3,7 +3,6 @@ import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
 import { messageIn, sentence } from '#core/words/sentence.ts'
-import { ENGLISH_SPEECH, type Speech } from '#core/words/speech.ts'
 import { findBase } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
 import { findFormerWorktree, findWorktree, WorktreeError } from '#infra/worktree/place.ts'
@@ -25,8 +24,6 @@ export interface DiffOptions {
   /** Compare as a private repository, which serves every file whatever its license. */
   private?: boolean
   all?: boolean
-  /** The language of the report for people. Default: English. */
-  speech?: Speech
 }
 
 const EXIT_OK = 0
@@ -44,15 +41,12 @@ export async function diffFolder(folder: string, options: DiffOptions): Promise<
     const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
     if (options.json) process.stdout.write(formatJson(report, 2))
     else if (report.status === 'failed') process.stdout.write(formatFailure(report.errorCode, report.message, { paint, width }))
-    else
-      process.stdout.write(
-        formatDifference(report, { paint, speech: options.speech ?? ENGLISH_SPEECH, width, all: options.all === true, failures }),
-      )
+    else process.stdout.write(formatDifference(report, { paint, width, all: options.all === true, failures }))
     if (report.status === 'failed') return EXIT_USAGE
     return failures.length > 0 ? EXIT_FAILED : EXIT_OK
   } catch (error) {
     if (!(error instanceof WorktreeError || error instanceof FailOnError)) throw error
-    process.stderr.write(`mountglass: ${printable(messageIn(error, options.speech ?? ENGLISH_SPEECH))}\n`)
+    process.stderr.write(`mountglass: ${printable(messageIn(error))}\n`)
     return EXIT_USAGE
   }
 }

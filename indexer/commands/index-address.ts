@@ -5,9 +5,10 @@ import { explainMissingRef } from '#core/missing-ref.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import { chooseReading, readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
 import { saidOfOwnReading } from '#core/words/own-reading.ts'
-import { messageIn, sentence, tell } from '#core/words/sentence.ts'
-import { fill, type Speech, speechOf } from '#core/words/speech.ts'
+import { messageIn, sentence } from '#core/words/sentence.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { isTip, listIndexed } from '../jobs/list-indexed.ts'
@@ -32,28 +33,27 @@ const EXIT_USAGE = 2
  * Exit code 0, 1 (failed) or 2 (wrong address or setting).
  */
 export async function indexAddress(rawAddress: string, { store }: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
-  const speech = speechOf(env)
   let settings: InfraSettings
   try {
     settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
   } catch (error) {
-    return reportSettingsError(error, EXIT_USAGE, speech)
+    return reportSettingsError(error, EXIT_USAGE)
   }
   const refusals: string[] = []
   let infra: Infra
   try {
     infra = await openInfra(settings, null, (_name, reason) => refusals.push(reason))
   } catch (error) {
-    return reportSettingsError(error, EXIT_FAILED, speech)
+    return reportSettingsError(error, EXIT_FAILED)
   }
   try {
     const typed = readTypedAddress(rawAddress, { hosts: infra.hosts.map(host => host.segment), baseUrl: settings.baseUrl })
-    if (typed.kind !== 'address') return report(problemOf(typed, speech), EXIT_USAGE)
+    if (typed.kind !== 'address') return report(problemOf(typed), EXIT_USAGE)
     const { address } = await chooseReading(typed, asked => problemAt(infra, asked))
-    return await indexWith(infra, address, speech).catch(error => {
+    return await indexWith(infra, address).catch(error => {
       if (!(error instanceof ServiceError)) throw error
       const refusal = refusals.length === 0 ? null : sentence('localNotServed', { reasons: refusals.join('; ') })
-      const message = tell(refusal ?? saidOfOwnReading(error, address), speech)
+      const message = refusal ?? saidOfOwnReading(error, address)
       return report(`${error.code}: ${message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
     })
   } finally {
@@ -61,20 +61,19 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
   }
 }
 
-function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>, speech: Speech): string {
-  if (typed.kind === 'owner') return tell(sentence('account', { owner: typed.owner.owner }), speech)
-  const message = tell(typed.sentence, speech)
-  return typed.code === null ? message : `${typed.code}: ${message}`
+function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>): string {
+  if (typed.kind === 'owner') return sentence('account', { owner: typed.owner.owner })
+  return typed.code === null ? typed.message : `${typed.code}: ${typed.message}`
 }
 
-async function indexWith(infra: Infra, address: Address, speech: Speech): Promise<number> {
-  const say = speech.words.index
+async function indexWith(infra: Infra, address: Address): Promise<number> {
+  const say = WORDS.index
   const { host, repository, commit } = await resolveAddress(infra, address)
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   process.once('SIGINT', interrupt)
 
-  const printer = createProgressPrinter(process.stderr, speech)
+  const printer = createProgressPrinter(process.stderr)
   const title = formatAddress({ ...address, owner: repository.owner, repository: repository.name })
   printer.title(fill(say.title, { address: title, commit }))
   try {
@@ -88,7 +87,7 @@ async function indexWith(infra: Infra, address: Address, speech: Speech): Promis
     return report(written.header.truncated ? fill(say.partial, { written: counted }) : counted, EXIT_OK)
   } catch (error) {
     printer.end()
-    return report(`${errorCodeOf(error)}: ${messageIn(error, speech)}`, EXIT_FAILED)
+    return report(`${errorCodeOf(error)}: ${messageIn(error)}`, EXIT_FAILED)
   } finally {
     process.off('SIGINT', interrupt)
   }
@@ -126,9 +125,9 @@ async function resolveAddress({ hosts }: Infra, address: Address): Promise<Resol
   return { host, repository: repository.value, commit: commit.value }
 }
 
-function reportSettingsError(error: unknown, exitCode: number, speech: Speech): number {
+function reportSettingsError(error: unknown, exitCode: number): number {
   if (!(error instanceof SettingsError)) throw error
-  return report(messageIn(error, speech), exitCode)
+  return report(messageIn(error), exitCode)
 }
 
 function report(message: string, exitCode: number): number {

@@ -1,4 +1,6 @@
-import { fill, type Speech } from '#core/words/speech.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatTenths } from '#core/words/numbers.ts'
 import type { Progress } from '../pipeline/progress.ts'
 
 export interface ProgressPrinter {
@@ -9,8 +11,8 @@ export interface ProgressPrinter {
 }
 
 /** Prints one line per stage with count and rate: on a terminal rewritten in place, elsewhere once the stage has ended. */
-export function createProgressPrinter(out: NodeJS.WriteStream, { words, tenths }: Speech): ProgressPrinter {
-  const { stages, done: counted } = words.index
+export function createProgressPrinter(out: NodeJS.WriteStream): ProgressPrinter {
+  const { stages, done: counted } = WORDS.index
   let last: Progress | null = null
   let startedAt = 0
 
@@ -20,7 +22,7 @@ export function createProgressPrinter(out: NodeJS.WriteStream, { words, tenths }
     const rate = done > 0 && seconds > 0 ? `, ${Math.round(done / seconds)}/s` : ''
     const { some, ofAll } = counted[stage]
     const count = total === null ? fill(some, { done }) : fill(ofAll, { done, total })
-    return `${stages[stage].padEnd(8)}${done > 0 ? ` ${count}${rate}` : ''} (${tenths(seconds)} s)`
+    return `${stages[stage].padEnd(8)}${done > 0 ? ` ${count}${rate}` : ''} (${formatTenths(seconds)} s)`
   }
 
   function end(): void {

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { SettingsError } from '#core/settings.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatCount } from '#core/words/numbers.ts'
 import { messageIn, sentence } from '#core/words/sentence.ts'
-import { fill, type Speech, speechOf } from '#core/words/speech.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores, type Stores } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -28,50 +30,44 @@ const EXIT_USAGE = 2
  * of the store was swept) or 2 (wrong setting).
  */
 export async function sweep({ store, ...options }: SweepCommand, env: NodeJS.ProcessEnv): Promise<number> {
-  const speech = speechOf(env)
   let settings: InfraSettings
   try {
     settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
   } catch (error) {
-    return reportSettingsError(error, EXIT_USAGE, speech)
+    return reportSettingsError(error, EXIT_USAGE)
   }
   if (settings.store.kind === 'disk' && !existsSync(settings.store.folder)) {
     const missing = new SettingsError('MOUNTGLASS_STORE', sentence('noStore', { folder: settings.store.folder }))
-    return reportSettingsError(missing, EXIT_FAILED, speech)
+    return reportSettingsError(missing, EXIT_FAILED)
   }
   let stores: Stores
   try {
     // Leftover files are counted, and removed with `--remove` only.
     stores = await openStores(settings, { keepLeftovers: true })
   } catch (error) {
-    return reportSettingsError(error, EXIT_FAILED, speech)
+    return reportSettingsError(error, EXIT_FAILED)
   }
   try {
-    return await sweepOpened(stores, options, speech)
+    return await sweepOpened(stores, options)
   } finally {
     await stores.close()
   }
 }
 
-async function sweepOpened(
-  stores: Stores,
-  { days, remove = false }: Omit<SweepCommand, 'store'>,
-  speech: Speech,
-): Promise<number> {
-  const say = speech.words.sweep
+async function sweepOpened(stores: Stores, { days, remove = false }: Omit<SweepCommand, 'store'>): Promise<number> {
+  const say = WORDS.sweep
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   for (const signal of SIGNALS) process.once(signal, interrupt)
   try {
-    const onFailure = (place: string, error: unknown) =>
-      report(fill(say.cannotSweep, { place, reason: messageIn(error, speech) }))
+    const onFailure = (place: string, error: unknown) => report(fill(say.cannotSweep, { place, reason: messageIn(error) }))
     const tally = await sweepStore(stores, systemClock, { days, remove, signal: stop.signal, onFailure })
-    process.stdout.write(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }, speech))
+    process.stdout.write(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }))
     if (tally.failures === 0) return EXIT_OK
-    return report(speech.count(tally.failures, say.notSwept))
+    return report(formatCount(tally.failures, say.notSwept))
   } catch (error) {
-    if (error instanceof SweepBusyError) return report(fill(say.tryLater, { reason: messageIn(error, speech) }))
-    return report(fill(say.stopped, { reason: messageIn(error, speech) }))
+    if (error instanceof SweepBusyError) return report(fill(say.tryLater, { reason: messageIn(error) }))
+    return report(fill(say.stopped, { reason: messageIn(error) }))
   } finally {
     for (const signal of SIGNALS) process.off(signal, interrupt)
   }
@@ -79,9 +75,9 @@ async function sweepOpened(
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-function reportSettingsError(error: unknown, exitCode: number, speech: Speech): number {
+function reportSettingsError(error: unknown, exitCode: number): number {
   if (!(error instanceof SettingsError)) throw error
-  return report(messageIn(error, speech), exitCode)
+  return report(messageIn(error), exitCode)
 }
 
 function report(message: string, exitCode = EXIT_FAILED): number {

@@ -1,4 +1,6 @@
-import { fill, type Speech } from '#core/words/speech.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatCount, formatNumber, formatTenths } from '#core/words/numbers.ts'
 import type { Reason } from './sweep-plan.ts'
 
 /** Counts of what a sweep removed, or would remove, and what it kept. */
@@ -54,47 +56,50 @@ interface Leftovers {
 export function formatTally(
   tally: Tally & { leftovers: Leftovers },
   { days, remove }: { days: number; remove: boolean },
-  speech: Speech,
 ): string {
-  const { words, count } = speech
-  const { sweep: say, counts } = words
+  const { sweep: say, counts } = WORDS
   const { packs, entries, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, unreadableHeaders } = tally
   const { leftovers, published, probes, waitingPublished } = tally
-  const sized = (what: string, sizeBytes: number) => fill(say.sized, { what, bytes: formatBytes(sizeBytes, speech) })
-  const waiting = sized(count(waitingPacks, counts.packWaiting), waitingBytes)
-  const kept = { snapshots: count(keptSnapshots, counts.snapshot), repositories: count(repositories, counts.repository) }
+  const sized = (what: string, sizeBytes: number) => fill(say.sized, { what, bytes: formatBytes(sizeBytes) })
+  const waiting = sized(formatCount(waitingPacks, counts.packWaiting), waitingBytes)
+  const kept = {
+    snapshots: formatCount(keptSnapshots, counts.snapshot),
+    repositories: formatCount(repositories, counts.repository),
+  }
   const lines = [
     remove ? say.removed : say.unused,
-    `  ${removedSnapshots(tally, days, speech)}`,
-    `  ${count(packs, counts.packUnused)}`,
-    ...(published === 0 ? [] : [`  ${count(published, counts.fileOfEarlier)}`]),
-    ...(probes === 0 ? [] : [`  ${count(probes, counts.testObject)}`]),
-    `  ${count(entries, counts.entryOfState)}`,
-    `  ${fill(say.objects, { bytes: formatBytes(bytes, speech) })}`,
-    ...(leftovers.files === 0 ? [] : [`  ${sized(count(leftovers.files, counts.fileOfInterrupted), leftovers.bytes)}`]),
+    `  ${removedSnapshots(tally, days)}`,
+    `  ${formatCount(packs, counts.packUnused)}`,
+    ...(published === 0 ? [] : [`  ${formatCount(published, counts.fileOfEarlier)}`]),
+    ...(probes === 0 ? [] : [`  ${formatCount(probes, counts.testObject)}`]),
+    `  ${formatCount(entries, counts.entryOfState)}`,
+    `  ${fill(say.objects, { bytes: formatBytes(bytes) })}`,
+    ...(leftovers.files === 0 ? [] : [`  ${sized(formatCount(leftovers.files, counts.fileOfInterrupted), leftovers.bytes)}`]),
     say.kept,
     `  ${fill(say.keptSnapshots, kept)}`,
     `  ${fill(say.nextSweep, { what: waiting })}`,
   ]
-  if (waitingPublished > 0) lines.push(`  ${fill(say.nextSweep, { what: count(waitingPublished, counts.fileOfEarlier) })}`)
+  if (waitingPublished > 0) lines.push(`  ${fill(say.nextSweep, { what: formatCount(waitingPublished, counts.fileOfEarlier) })}`)
   if (unreadableHeaders > 0)
-    lines.push(`  ${fill(say.unreadable, { repositories: count(unreadableHeaders, counts.repository) })}`)
+    lines.push(`  ${fill(say.unreadable, { repositories: formatCount(unreadableHeaders, counts.repository) })}`)
   return `${lines.join('\n')}\n`
 }
 
 /** How many snapshots are unused, and why. */
-function removedSnapshots({ snapshots }: Tally, days: number, { words, count, number }: Speech): string {
-  const { sweep: say, counts } = words
+function removedSnapshots({ snapshots }: Tally, days: number): string {
+  const { sweep: say, counts } = WORDS
   const found = (Object.keys(say.reasons) as Reason[]).filter(reason => snapshots[reason] > 0)
-  const dayCount = count(days, counts.day)
-  const reasons = found.map(reason => fill(say.reasons[reason], { n: number(snapshots[reason]), days: dayCount })).join(', ')
+  const dayCount = formatCount(days, counts.day)
+  const reasons = found
+    .map(reason => fill(say.reasons[reason], { n: formatNumber(snapshots[reason]), days: dayCount }))
+    .join(', ')
   const total = Object.values(snapshots).reduce((sum, one) => sum + one, 0)
-  const counted = count(total, counts.snapshot)
+  const counted = formatCount(total, counts.snapshot)
   return reasons === '' ? counted : fill(say.because, { snapshots: counted, reasons })
 }
 
-function formatBytes(bytes: number, { tenths }: Speech): string {
+function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return `${power === 0 ? bytes : tenths(bytes / 1000 ** power)} ${units[power]}`
+  return `${power === 0 ? bytes : formatTenths(bytes / 1000 ** power)} ${units[power]}`
 }

@@ -1,6 +1,6 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { type Sentence, SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#core/words/sentence.ts'
 import { createS3BlobStore } from './blob-store.ts'
 import { type Bucket, openBucket, type S3Settings } from './bucket.ts'
 import { type Conditions, probeConditions } from './probe.ts'
@@ -74,7 +74,7 @@ const OTHER_REGION = [
 const WITHOUT_CODE = ['Unknown', 'Error']
 
 /** Tells the operator what to change. */
-function explain(settings: S3Settings, { status, code }: StoreError): Sentence {
+function explain(settings: S3Settings, { status, code }: StoreError): string {
   const bucket = name(settings)
   if (code === 'CredentialsProviderError' || code === 'TokenProviderError') return sentence('bucketCredentials', { bucket })
   const { proxyVariable: variable } = settings
@@ -88,6 +88,6 @@ function explain(settings: S3Settings, { status, code }: StoreError): Sentence {
   return sentence('bucketUnusable', { bucket, status, code })
 }
 
-function name({ bucket, endpoint }: S3Settings): Sentence {
+function name({ bucket, endpoint }: S3Settings): string {
   return sentence('bucket', { bucket, place: endpoint ?? 'AWS' })
 }

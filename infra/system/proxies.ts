@@ -1,8 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { SettingsError } from '#core/settings.ts'
-import { sentence, tell } from '#core/words/sentence.ts'
-import { ENGLISH_SPEECH } from '#core/words/speech.ts'
+import { sentence } from '#core/words/sentence.ts'
 import { isExempt, type NoProxy, parseNoProxy } from './no-proxy.ts'
 import { currentDispatcher, proxyFetch } from './proxied-fetch.ts'
 import type { NamedProxy } from './tunnel.ts'
@@ -48,7 +47,7 @@ export function useProxies(
 }
 
 function warn(entry: string): void {
-  process.emitWarning(tell(sentence('noProxyEntry', { entry }), ENGLISH_SPEECH))
+  process.emitWarning(sentence('noProxyEntry', { entry }))
 }
 
 function setProxiesOfNode(): SetProxies | null {

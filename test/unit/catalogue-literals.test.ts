@@ -30,7 +30,7 @@ const FOR_PROGRAMS = [
   /(?:^|\.)log\.(?:info|warn|error|fatal)$/i,
   /(?:^|\.)emitWarning$/,
   /^stop\.abort$/,
-  /\.(?:argument|helpCommand|option)$/,
+  /\.(?:argument|option)$/,
 ]
 
 /** What people type, and what only a fault in the code itself would show. */

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { ADVICE } from '#core/advice.ts'
+import { CASE_MESSAGE, ERROR_STATUS } from '#core/errors.ts'
+import { ADVICE as GERMAN_ADVICE } from '#core/words/advice-de.ts'
+import { ERRORS as GERMAN_ERRORS } from '#core/words/errors-de.ts'
 import { say, sayIn, why } from '#core/words/findings.ts'
 import { FINDINGS as GERMAN, REASONS as GERMAN_REASONS } from '#core/words/findings-de.ts'
 import { FINDINGS, REASONS } from '#core/words/findings-en.ts'
@@ -29,6 +32,11 @@ test.each(Object.entries(REASONS))('the reason %s is said in German with the sam
   expect(german('reference.unreadable', message)).toBe(
     `a.md ist nicht lesbar: ${fill(GERMAN_REASONS[key as keyof typeof REASONS], values)}`,
   )
+})
+
+test('what to do about a finding, and what the code of an error says, is there in German, too', () => {
+  expect(Object.keys(ADVICE).filter(code => !Object.hasOwn(GERMAN_ADVICE, code))).toEqual([])
+  expect(Object.keys(GERMAN_ERRORS).sort()).toEqual([...Object.keys(ERROR_STATUS), ...Object.keys(CASE_MESSAGE)].sort())
 })
 
 /** What the parser says, as a finding tells it. */

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { PinnedAddress, PinnedSkill } from '#api/lock/lock-file.ts'
 import { formatVerdicts } from '#api/lock/report.ts'
 import { exitCodeOf, judge } from '#api/lock/verdict.ts'
-import { ENGLISH_SPEECH } from '#core/words/speech.ts'
 
 const commit = (digit: string) => digit.repeat(40)
 const digest = (digit: string) => digit.repeat(64)
@@ -32,7 +31,7 @@ const pin = (skills: PinnedSkill[], more: Partial<PinnedAddress> = {}): PinnedAd
 })
 const A = skill('a/SKILL.md', '1', { 'a/x.py': '2' })
 const plain = (_style: string, text: string) => text
-const written = { paint: plain, speech: ENGLISH_SPEECH }
+const written = { paint: plain }
 const linesOf = (before: PinnedAddress, after: PinnedAddress) => formatVerdicts([judge(before, { pin: after })], written)
 
 test('what is as it was pinned is the same', () => {

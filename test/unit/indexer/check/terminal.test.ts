@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { printable } from '#core/hidden-text.ts'
-import { ENGLISH_SPEECH, speechOf } from '#core/words/speech.ts'
 import { withChanges } from '#indexer/check/changes.ts'
 import { type Paint, widthOf } from '#indexer/check/fold.ts'
 import type { Checked, Finding, SkillReport } from '#indexer/check/schema.ts'
@@ -9,7 +8,7 @@ import { formatFailure, formatJson, formatReport } from '#indexer/check/terminal
 const plain: Paint = (_style, text) => text
 const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
 const NONE = { kind: 'none', name: null, source: null } as const
-const OPTIONS = { paint: plain, speech: ENGLISH_SPEECH, all: false, milliseconds: 1_234, width: 200 }
+const OPTIONS = { paint: plain, all: false, milliseconds: 1_234, width: 200 }
 
 test('the report ends with what is wrong, beside what sums up', () => {
   const report = checked({
@@ -245,36 +244,4 @@ test('what manifests exclude is named and counted, with the skills that lie ther
   expect(report).toContain('  x/8.tmp\n  … and 2 more; --all shows them\n')
   expect(formatReport(checked({ excluded }), { ...OPTIONS, all: true })).toContain('  x/10.tmp\n')
   expect(formatReport(checked({}), OPTIONS)).not.toContain('excluded')
-})
-
-test('in German the report says the same, and codes, paths and messages of findings stay as they are', () => {
-  const report = checked({
-    folder: 'a',
-    source: 'folder',
-    findings: [
-      finding({ severity: 'error', path: 'a/SKILL.md', message: 'there is no body', code: 'body.empty', advice: 'write' }),
-    ],
-    totals: { errors: 1, warnings: 0, infos: 0, full: 1, described: 1, incomplete: 0, tokens: 12_345 },
-    skills: [
-      full('a/SKILL.md', { rules: [piece('SKILLSET.md')], files: ['a/x.md'], references: ['y.md'], outside: ['z.md'] }),
-      { ...full('c/SKILL.md'), delivery: { kind: 'described', reason: 'no license is declared' }, license: NONE },
-    ],
-  })
-  expect(formatReport(report, { ...OPTIONS, speech: speechOf({ LANG: 'de_DE.UTF-8' }) })).toBe(
-    `Was Agenten erhalten: der Ordner a, mit den Regeln darüber
-alle Dateien: Dies ist kein Git-Arbeitsbaum; als öffentliches Repository
-
-2 Skills
-  c/SKILL.md  nur beschrieben                                  keine Lizenz
-      no license is declared
-  a/SKILL.md          1 Seite  10 Zeichen, 10 Byte  ~3 Tokens  MIT laut LICENSE
-      gelesen wird SKILLSET.md → der Text selbst
-      1 Datei: x.md; 1 Verweis; 1 Verweis nach außerhalb des Ordners
-
-1 Fehler
-  ✗ a/SKILL.md  there is no body → schreiben Sie die Anweisungen für den Agenten unter das Frontmatter [body.empty]
-
-✗ 1 Fehler, 0 Warnungen, 0 Hinweise · 2 Skills (1 vollständig, 1 nur beschrieben; ~12.345 Tokens nach o200k_base) · 4 Dokumente · MIT laut LICENSE insgesamt · 1,2 s
-`,
-  )
 })

@@ -1,10 +1,6 @@
-import { FAULTS } from './faults-en.ts'
-import { FINDINGS, REASONS } from './findings-en.ts'
-import { PROBLEMS } from './problems-en.ts'
-
-/** The words of the commands on a terminal. Documents for machines (`--json`), codes and messages of findings are English in every language. */
-export const EN = {
-  /** Words that are counted, by the plural category of the number. */
+/** What the commands print on a terminal, beside `problems.ts`. */
+export const WORDS = {
+  /** Words that are counted. */
   counts: {
     error: { one: '{n} error', other: '{n} errors' },
     newError: { one: '{n} new error', other: '{n} new errors' },
@@ -30,29 +26,8 @@ export const EN = {
     fileOfInterrupted: { one: '{n} file of interrupted writes', other: '{n} files of interrupted writes' },
     entryOfState: { one: '{n} entry of the state store', other: '{n} entries of the state store' },
   },
-  /** The frame of every help, and what is wrong with the arguments of a command. */
+  /** What is wrong with the arguments of a command. */
   usage: {
-    usage: 'Usage:',
-    arguments: 'Arguments:',
-    options: 'Options:',
-    commands: 'Commands:',
-    /** Where options and a command go in the line of usage. */
-    someOptions: '[options]',
-    someCommand: '[command]',
-    help: 'display help for command',
-    version: 'output the version number',
-    /** What an option or an argument is when it is not given. */
-    default: '(default: ',
-    unknownOption: "error: unknown option '{option}'",
-    unknownCommand: "error: unknown command '{command}'",
-    missingArgument: "error: missing required argument '{argument}'",
-    missingValue: "error: option '{option}' argument missing",
-    tooMany: "error: too many arguments for '{command}'. Expected {expected} but got {got}: {values}.",
-    tooManyInAll: 'error: too many arguments. Expected {expected} but got {got}: {values}.',
-    argument: { one: '{n} argument', other: '{n} arguments' },
-    invalidValue: "error: option '{option}' argument '{value}' is invalid. {reason}",
-    similar: '(Did you mean {name}?)',
-    similarOnes: '(Did you mean one of {names}?)',
     wholeNumber: 'It must be a whole number from {min} to {max}.',
     wholeSeconds: 'It must be a whole number of seconds from {min} to {max}.',
     characters: 'It must have 1 to {max} characters.',
@@ -292,18 +267,4 @@ export const EN = {
     tryLater: '{reason}: try again later',
     stopped: 'the sweep stopped early: {reason}. Run it again to finish',
   },
-  /** What is wrong with an operator's files, by `core/words/faults.ts`. */
-  faults: FAULTS,
-  /** What findings say, by `core/words/findings.ts`. */
-  findings: FINDINGS,
-  reasons: REASONS,
-  /** What is wrong, in the sentences that errors carry. */
-  problems: PROBLEMS,
-  /** What the codes of answers say; where there is none, the message of the answer. */
-  errors: {} as Readonly<Record<string, string>>,
-  /** What to do about a finding, by its code; where there is none, what the finding says. */
-  advice: {} as Readonly<Record<string, string>>,
 }
-
-/** The same words in every language. */
-export type CommandWords = typeof EN
