@@ -8,7 +8,7 @@ import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
 import { WITHHELD } from '../reading/file-page.ts'
 import { count, diagnosticLines, entryLine, foundLine, pathLists, quoted, REMARK_TOKENS, shownPath } from './listed.ts'
-import { inOneLine } from './tokens.ts'
+import { inOneLine } from './one-line.ts'
 
 /*
  * What a model reads of an answer. The first lines are of this service; everything else is text of the repository, so lines that separate

@@ -1,8 +1,9 @@
 import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { FoundItem } from '#core/contract/find.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
+import { estimateTokens } from '#core/estimate-tokens.ts'
 import { utf8Length } from '#core/text.ts'
-import { estimateTokens, inOneLine } from './tokens.ts'
+import { inOneLine } from './one-line.ts'
 
 /*
  * Lines of listings, for models. Paths stand whole, since the next call needs them; what is said of them is shortened.
@@ -21,7 +22,7 @@ const SAME_REMARK_FILES = 3
 /** Of paths in remarks, which no call needs. */
 const SHOWN_PATH_CHARACTERS = 160
 
-/** A line of at most about 100 tokens. */
+/** A line of at most about 100 tokens, by estimate. */
 function listedLine(head: string, about: string, tail = ''): string {
   if (about === '') return head + tail
   const left = LISTED_TOKENS - estimateTokens(head) - estimateTokens(tail) - 1

@@ -85,7 +85,7 @@ export type Fragment = z.infer<typeof Fragment>
 /** A fragment of a text that a skill delivers. */
 export const SkillFragment = Fragment.extend({
   totalBytes: z.int().min(0).meta({ description: 'Bytes of the whole text.' }),
-  totalTokens: z.int().min(0).meta({ description: 'Tokens of the whole text (o200k_base, an estimate).' }),
+  totalTokens: z.int().min(0).meta({ description: 'Tokens of the whole text, an estimate.' }),
 }).meta({ id: 'SkillFragment' })
 export type SkillFragment = z.infer<typeof SkillFragment>
 
@@ -107,8 +107,7 @@ export const SkillListing = z
     translations: Translations,
     license: License,
     tokens: z.int().min(0).optional().meta({
-      description:
-        'Of all that an agent receives of it (o200k_base, an estimate); absent when the license permits only a description.',
+      description: 'Of all that an agent receives of it, an estimate; absent when the license permits only a description.',
     }),
     describedOnly: DescribedOnly,
   })

@@ -56,7 +56,7 @@ export type FileDetail = z.infer<typeof FileDetail>
 export const SkillBudget = z
   .object({
     bytes: z.int().min(0),
-    tokens: z.int().min(0).meta({ description: 'o200k_base, an estimate: each model counts with its own encoding.' }),
+    tokens: z.int().min(0).meta({ description: 'An estimate: each model counts with its own encoding.' }),
     pages: z.int().min(0).meta({ description: 'Calls until the skill is complete.' }),
   })
   .meta({ id: 'SkillBudget' })

@@ -171,9 +171,6 @@ export type ContextRow = z.infer<typeof ContextRow>
 /** `hosts`: every host that a delivered text links to, for comparisons with a later commit. Key: the host, in lower case. */
 export const HostRow = z.object({})
 
-/** `tokens`: the tokens of every text that skills deliver, for the indexer of the next commit. Key: SHA-256 of the text, first 32 hex digits. */
-export const TokensRow = z.object({ tokens: z.int().min(0) })
-
 /** `withheld`: excluded files and folders, and closed folders. Key: path. Applies to everything below it. */
 export const WithheldRow = z.object({ reason: z.enum(['excluded', 'closed']) })
 
@@ -204,7 +201,6 @@ export const TABLES = {
   contexts: { row: ContextRow, shardRows: 4 },
   delivered: { row: DeliveredRow, shardRows: 32 },
   hosts: { row: HostRow, shardRows: 512 },
-  tokens: { row: TokensRow, shardRows: 256 },
   withheld: { row: WithheldRow, shardRows: 256 },
 } as const
 

@@ -2,7 +2,6 @@ import type { Diagnostic, DocumentListing, License } from '#core/contract/shared
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
-import { TOKENIZER } from '../pipeline/tokens.ts'
 import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
 import type { KeptSnapshot } from './kept-snapshot.ts'
 import type { Amount, Checked, Finding, SkillReport } from './schema.ts'
@@ -39,7 +38,7 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject): Chec
     folder,
     source,
     visibility,
-    tokenizer: TOKENIZER,
+    tokenizer: 'estimate',
     delivered,
     excluded: excludedIn(snapshot, subject),
     manifest: (row?.manifest === undefined ? undefined : snapshot.rows('manifests').get(row.manifest)) ?? null,

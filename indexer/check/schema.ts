@@ -81,8 +81,8 @@ const Checked = z.object({
   /** `git`: tracked files, and untracked ones that git does not ignore; `folder`: every file. */
   source: z.enum(['git', 'folder']),
   visibility: z.enum(['public', 'private']),
-  /** The encoding that `tokens` are counted with. */
-  tokenizer: z.string(),
+  /** How `tokens` are counted. */
+  tokenizer: z.literal('estimate'),
   /** `open`, or why readers of the folder receive nothing. */
   delivered: z.enum(['open', 'excluded', 'closed', 'empty']),
   /** Files and folders that manifests exclude, the topmost of each branch, by path; and how many skills lie there. */

@@ -236,7 +236,7 @@ function licenseOf({ kind, name, source }: License, own?: string): string {
 }
 
 function summary(report: Checked, options: TerminalOptions): string[] {
-  const { totals, skills, counts, license, truncated, tokenizer } = report
+  const { totals, skills, counts, license, truncated } = report
   const { errors, warnings, infos, described, incomplete, full, tokens } = totals
   const { check: say, counts: nouns } = WORDS
   const found = [formatCount(errors, nouns.error), formatCount(warnings, nouns.warning), formatCount(infos, nouns.note)].join(
@@ -248,7 +248,7 @@ function summary(report: Checked, options: TerminalOptions): string[] {
     ...(described === 0 ? [] : [fill(say.areDescribed, { n: formatNumber(described) })]),
   ].join(', ')
   const counted = formatCount(skills.length, nouns.skill)
-  const split = fill(say.split, { skills: counted, parts, tokens: formatNumber(tokens), tokenizer })
+  const split = fill(say.split, { skills: counted, parts, tokens: formatNumber(tokens) })
   const spans: Span[] = [
     verdict(report, found),
     ...(isNothingDelivered(report) ? [{ text: `· ${say.nothingInFull}`, style: 'yellow' as const }] : []),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createTurns } from '#core/concurrency/turns.ts'
+import { estimateTokens } from '#core/estimate-tokens.ts'
 import { INCLUDE_FILE_BYTES } from '#core/limits.ts'
 import { countPages } from '#core/skill-pages.ts'
 import { type DeliveredFacts, type DeliveredText, textKey } from '#core/snapshot/delivered.ts'
@@ -13,12 +14,10 @@ import type { PlannedSkill } from '../rules/plan.ts'
 import { ruleChain } from '../rules/rule-chain.ts'
 import { factsOfText } from '../rules/text-facts.ts'
 import type { TreeFile } from '../rules/tree.ts'
-import type { TokenCounter } from './tokens.ts'
 
 interface MeasuredParts {
   chainOf: ManifestChain
   includesOf: (planned: PlannedSkill) => Includes
-  tokens: TokenCounter
 }
 
 export interface MeasuredContexts {
@@ -31,51 +30,53 @@ export interface MeasuredContexts {
 export async function measureContexts(
   blobs: BlobReader,
   skills: readonly PlannedSkill[],
-  { chainOf, includesOf, tokens }: MeasuredParts,
+  { chainOf, includesOf }: MeasuredParts,
   signal: AbortSignal | undefined,
 ): Promise<MeasuredContexts> {
   const measures = new Map<PlannedSkill, ContextMeasures>()
   const textFacts = new Map<string, DeliveredFacts>()
-  const digests = new Map<string, DeliveredText>()
-  // Many skills share rules and includes: each is looked at once.
-  const deliver = (kind: 'rules' | 'includes', { path, text, place, linesBefore }: SkillText): DeliveredText => {
+  const known = new Map<string, MeasuredText>()
+  // Many skills share rules and includes: each is measured once.
+  const measureOnce = (kind: 'rules' | 'includes', skillText: SkillText): MeasuredText => {
+    const { path, text, place, linesBefore } = skillText
     const key = textKey(kind, path)
-    const known = digests.get(key)
-    if (known) return known
-    const delivered = deliveredText(path, text)
-    digests.set(key, delivered)
+    const found = known.get(key)
+    if (found) return found
+    const measured = measureText(skillText)
+    known.set(key, measured)
     textFacts.set(key, factsOfText(text, place, linesBefore))
-    return delivered
+    return measured
   }
   const turn = createTurns(signal)
   for (const planned of skills) {
     await turn()
     if (!planned.full) continue
-    const { path, body, directory, linesBeforeBody } = planned.skill
+    const { body, directory, linesBeforeBody } = planned.skill
     const { rules, diagnostics } = ruleChain(chainOf(directory))
     const { files, failures } = includesOf(planned)
     const isComplete = diagnostics.length === 0 && failures.length === 0
     const ofRules = rules.map(rulesText)
+    const ofBody: SkillText = { path: planned.skill.path, text: body, place: 'markup', linesBefore: linesBeforeBody }
     const included = await readIncludes(blobs, files)
-    const texts: SkillText[] = [...ofRules, { path, text: body, place: 'markup', linesBefore: linesBeforeBody }, ...included]
-    const counts: number[] = []
-    for (const { text } of texts) counts.push(await tokens.count(text))
+    const texts = [...ofRules, ofBody, ...included]
     const { sha256, bytes } = digest(texts)
+    const measured = {
+      rules: ofRules.map(text => measureOnce('rules', text)),
+      body: measureText(ofBody),
+      includes: included.map(text => measureOnce('includes', text)),
+    }
+    const all = [...measured.rules, measured.body, ...measured.includes]
     measures.set(planned, {
       sha256: isComplete ? sha256 : null,
-      rules: counts.slice(0, rules.length),
-      body: counts[rules.length] ?? 0,
-      includes: counts.slice(rules.length + 1),
+      rules: measured.rules.map(({ tokens }) => tokens),
+      body: measured.body.tokens,
+      includes: measured.includes.map(({ tokens }) => tokens),
       budget: {
         bytes,
-        tokens: counts.reduce((sum, count) => sum + count, 0),
+        tokens: all.reduce((sum, { tokens }) => sum + tokens, 0),
         pages: countPages(texts.map(({ text }) => text)),
       },
-      texts: [
-        ...ofRules.map(text => deliver('rules', text)),
-        deliveredText(path, body),
-        ...included.map(text => deliver('includes', text)),
-      ],
+      texts: all.map(({ delivered }) => delivered),
       facts: factsOfText(body, 'markup', linesBeforeBody),
     })
   }
@@ -95,8 +96,17 @@ function rulesText({ path, rules }: Manifest): SkillText {
   return { path, text: rules?.text ?? '', place: 'markup', linesBefore: rules?.linesBefore ?? 0 }
 }
 
-function deliveredText(path: string, text: string): DeliveredText {
-  return [path, createHash('sha256').update(text).digest('hex'), utf8Length(text)]
+interface MeasuredText {
+  delivered: DeliveredText
+  /** Estimated. */
+  tokens: number
+}
+
+function measureText({ path, text }: SkillText): MeasuredText {
+  return {
+    delivered: [path, createHash('sha256').update(text).digest('hex'), utf8Length(text)],
+    tokens: estimateTokens(text),
+  }
 }
 
 async function readIncludes(blobs: BlobReader, files: Includes['files']): Promise<SkillText[]> {

@@ -12,8 +12,6 @@ export interface IndexOptions {
   /** Builds the search section; without it the snapshot has none. */
   search?: SearchBuilder
   onProgress?: (progress: Progress) => void
-  /** The tokens of texts that were counted before, by the key of their bytes. Default: none. */
-  tokenCounts?: ReadonlyMap<string, number>
   /** The date of the commit, ISO 8601, UTC; `null`: unknown. */
   committedAt?: string | null
   /** Called before the header is written. Throws when the repository is no longer the one that was read. */

@@ -39,7 +39,6 @@ import { PackageArchives } from './package-archives.ts'
 import type { IndexOptions } from './progress.ts'
 import { searchInputOf } from './search-input.ts'
 import { isReadable, selectLinked } from './select-linked.ts'
-import { createTokenCounter } from './tokens.ts'
 import { NO_TIME_USED, TIME_SHARES } from './used-time.ts'
 
 /**
@@ -88,11 +87,10 @@ export async function readContent(
   const unread = linked.filter(({ file }) => !included.has(file.path))
   const { selected, overBudget } = selectLinked(unread, wanted, oid => store.recordOf(oid) !== null)
   await store.read(selected)
-  const tokens = createTokenCounter(options.tokenCounts ?? new Map())
-  // All records are added. The search section comes next: a second processor writes it while this one counts tokens.
+  // All records are added. The search section comes next: a second processor writes it while this one measures skills.
   const [section, { measures, textFacts }] = await both(
     search?.finish(originalsOf(plan)) ?? Promise.resolve(null),
-    measureContexts(blobs, plan.skills, { chainOf, includesOf, tokens }, options.signal),
+    measureContexts(blobs, plan.skills, { chainOf, includesOf }, options.signal),
   )
   const packageRows = await packages.rows(blobs, oid => stateOf(oid) === 'text')
 
@@ -101,7 +99,6 @@ export async function readContent(
     recordOf: oid => store.recordOf(oid),
     storedOf: oid => store.storedOf(oid),
     measuresOf: skill => measures.get(skill) ?? NOTHING,
-    tokenCounts: tokens.counts,
     textFacts,
     packageOf: skill => packageRows.get(skill) ?? null,
     factsOf: path => store.factsOf(path),

@@ -10,7 +10,6 @@ import type { Clock } from '#core/ports/system.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { loadReadings, NO_READINGS } from '../reuse/earlier-readings.ts'
 import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
-import { loadTokenCounts } from '../reuse/earlier-tokens.ts'
 import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
 import { isBinaryName, isProse } from '../rules/content-kind.ts'
@@ -226,12 +225,10 @@ async function buildFrom(
     const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytes) : null
     const search = beside ?? createSearchBuilder(writer, { previous, signal: options.signal })
     try {
-      const tokenCounts = earlier === null ? new Map<string, number>() : await loadTokenCounts(earlier)
       const confirm = async () => reader.confirm?.()
       return await indexRepository(writer, tree, repository, {
         ...options,
         search,
-        tokenCounts,
         confirm,
         committedAt: reader.committedAt ?? null,
       })

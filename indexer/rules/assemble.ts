@@ -79,7 +79,6 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       contexts,
       delivered,
       hosts: hostsOf(delivered),
-      tokens: sortRows([...content.tokenCounts].map(([key, tokens]) => [key, { tokens }] as const)),
       withheld: sortRows([...plan.policy.withheld].map(([path, reason]) => [path, { reason }])),
     },
     root: {

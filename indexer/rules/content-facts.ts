@@ -18,8 +18,6 @@ export interface Content {
   /** Where the bytes of a file lie, text or not, and their SHA-256. */
   storedOf(oid: string): { record: Location; sha256: string } | null
   measuresOf(planned: PlannedSkill): ContextMeasures
-  /** The tokens of every text that skills deliver, by the key of its bytes. */
-  readonly tokenCounts: ReadonlyMap<string, number>
   /** `null`: a skill that is not listed or not served in full. */
   packageOf(planned: PlannedSkill): RowOf<'packages'> | null
   factsOf(path: RepoPath): TextFacts | null

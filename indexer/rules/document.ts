@@ -1,3 +1,4 @@
+import { estimateTokens } from '#core/estimate-tokens.ts'
 import { SUMMARY_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
 import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
@@ -8,7 +9,7 @@ import { countLineBreaks } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
 import { readMarkdown } from './markdown.ts'
 import { shortLine } from './short-line.ts'
-import { estimateTokens, factsOfText } from './text-facts.ts'
+import { factsOfText } from './text-facts.ts'
 
 /** Title, summary and links of a text file. */
 export interface TextFacts {

@@ -1,5 +1,6 @@
 import { closeName } from '#core/close-name.ts'
 import type { Diagnostic, Translations } from '#core/contract/shared.ts'
+import { estimateTokens } from '#core/estimate-tokens.ts'
 import { visibleLine, visibleText } from '#core/hidden-text.ts'
 import {
   DESCRIPTION_CHARACTERS,
@@ -15,7 +16,6 @@ import { say, why } from '#core/words/findings.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
-import { estimateTokens } from './text-facts.ts'
 import { canonicalLanguage, readTranslations } from './translations.ts'
 import type { TreeFile } from './tree.ts'
 import { isRegular } from './tree.ts'

@@ -46,7 +46,7 @@ export function tokensOf(items: readonly Pick<ChangeItem, 'before' | 'after'>[],
   if (items.every(({ before, after }) => (before?.tokens ?? after?.tokens ?? null) === null)) return null
   const sum = (side: 'before' | 'after') => items.reduce((all, item) => all + (item[side]?.tokens ?? 0), 0)
   const [before, after] = [number(sum('before')), number(sum('after'))]
-  return fill(words.changes.tokens, { tokens: before === after ? after : `${before} → ${after}` })
+  return fill(words.changes.tokens, { tokens: before === after ? `~${after}` : `~${before} → ~${after}` })
 }
 
 /** The fields of a front matter that differ, without name and description, which have their own place: a line each, before and after. */

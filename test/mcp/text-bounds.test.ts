@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadTokenizer, type Tokenizer } from '#indexer/pipeline/tokens.ts'
+import { estimateTokens } from '#core/estimate-tokens.ts'
 import type { TestFile } from '#test/support/repository.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { message } from './scene.ts'
@@ -40,11 +40,9 @@ function hostileFiles(): Record<string, TestFile> {
 }
 
 let app: TestApp
-let tokenizer: Tokenizer
 beforeAll(async () => {
   app = await testApp({ 'acme/hostile': hostileFiles() })
   await app.open('/local/acme/hostile')
-  tokenizer = await loadTokenizer()
 })
 afterAll(() => app.close())
 
@@ -103,7 +101,7 @@ describe('a text', () => {
     const { text: found } = await call('search_repo', { query: 'ユーザー', path: 'docs' })
     for (const line of [text, found].map(one => /^- skill .*$/m.exec(one)?.[0] ?? '')) {
       expect(line).toMatch(/^- skill "nihon" \(docs\/日本\/SKILL\.md\): ユーザーが.*…$/)
-      expect(tokenizer.count(line)).toBeLessThanOrEqual(100)
+      expect(estimateTokens(line)).toBeLessThanOrEqual(100)
     }
   })
 })

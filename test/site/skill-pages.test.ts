@@ -121,12 +121,12 @@ test('tokens are shown for each text, for a list of skills, and for the whole sk
       ),
   })
   const whole = textOf((await get(SKILL)).html)
-  expect(whole).toContain('4 characters · 4 bytes · 1 token')
-  expect(whole).toMatch(/2 texts · [^·]+ · [^·]+ · \d+ tokens/)
-  expect(whole).toContain('1,235 tokens, 4.9 KiB, 2 pages')
+  expect(whole).toContain('4 characters · 4 bytes · ~1 token')
+  expect(whole).toMatch(/2 texts · [^·]+ · [^·]+ · ~\d+ tokens/)
+  expect(whole).toContain('~1,235 tokens, 4.9 KiB, 2 pages')
   const part = textOf((await get(SKILL.replace('?', '@v1?'))).html)
-  expect(part).toContain('0–9 of 99 characters, continues · 9 bytes · 1,234 tokens in all')
-  expect(textOf((await get(PAGE)).html)).toContain('skills/pdf/ · 4,321 tokens')
+  expect(part).toContain('0–9 of 99 characters, continues · 9 bytes · ~1,234 tokens in all')
+  expect(textOf((await get(PAGE)).html)).toContain('skills/pdf/ · ~4,321 tokens')
 })
 
 test('the exact texts say that front matter is not delivered, and lead to the file that has it', async () => {

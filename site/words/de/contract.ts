@@ -44,13 +44,12 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'On a `SKILL.md` and on its folder.': 'Bei einer `SKILL.md` und bei ihrem Ordner.',
   'On a `SKILL.md` and on its folder, and on a file that may not be served.':
     'Bei einer `SKILL.md` und bei ihrem Ordner, und bei einer Datei, die nicht ausgeliefert werden darf.',
-  'Of all that an agent receives of it (o200k_base, an estimate); absent when the license permits only a description.':
-    'Von allem, was ein Agent davon erhält (o200k_base, geschätzt); fehlt, wenn die Lizenz nur eine Beschreibung erlaubt.',
+  'Of all that an agent receives of it, an estimate; absent when the license permits only a description.':
+    'Von allem, was ein Agent davon erhält, geschätzt; fehlt, wenn die Lizenz nur eine Beschreibung erlaubt.',
   'What the whole skill takes; on the first page only.': 'Was der ganze Skill braucht; nur auf der ersten Seite.',
   'Bytes of the whole text.': 'Byte des ganzen Textes.',
-  'Tokens of the whole text (o200k_base, an estimate).': 'Tokens des ganzen Textes (o200k_base, geschätzt).',
-  'o200k_base, an estimate: each model counts with its own encoding.':
-    'o200k_base, geschätzt: Jedes Modell zählt mit seiner eigenen Kodierung.',
+  'Tokens of the whole text, an estimate.': 'Tokens des ganzen Textes, geschätzt.',
+  'An estimate: each model counts with its own encoding.': 'Geschätzt: Jedes Modell zählt mit seiner eigenen Kodierung.',
   'Calls until the skill is complete.': 'Aufrufe, bis der Skill vollständig ist.',
   'Present when the piece begins within a line, whose sign stands in the piece before.':
     'Vorhanden, wenn das Stück innerhalb einer Zeile beginnt, deren Zeichen im Stück davor steht.',

@@ -16,7 +16,7 @@ export const COUNTS: Words['counts'] = {
   reference: { one: '{n} Verweis', other: '{n} Verweise' },
   supportingFile: { one: '{n} Begleitdatei', other: '{n} Begleitdateien' },
   character: { one: '{n} Zeichen', other: '{n} Zeichen' },
-  token: { one: '{n} Token', other: '{n} Tokens' },
+  token: { one: '~{n} Token', other: '~{n} Tokens' },
   page: { one: '{n} Seite', other: '{n} Seiten' },
   byte: { one: '{n} Byte', other: '{n} Byte' },
   day: { one: '{n} Tag', other: '{n} Tagen' },

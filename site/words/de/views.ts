@@ -134,7 +134,7 @@ export const VIEWS: typeof EN_VIEWS = {
     shown: 'Gezeigt',
     delivered: 'Ausgeliefert',
     takes: 'Umfang',
-    takesAbout: 'Tokens sind geschätzt (o200k_base)',
+    takesAbout: 'Tokens sind geschätzt',
     moreFacts: 'Weitere Angaben',
     complete: 'vollständig',
     incomplete: 'unvollständig',

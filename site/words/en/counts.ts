@@ -14,7 +14,8 @@ export const COUNTS = {
   reference: { one: '{n} Reference', other: '{n} References' },
   supportingFile: { one: '{n} Supporting file', other: '{n} Supporting files' },
   character: { one: '{n} character', other: '{n} characters' },
-  token: { one: '{n} token', other: '{n} tokens' },
+  /** An estimate. */
+  token: { one: '~{n} token', other: '~{n} tokens' },
   page: { one: '{n} page', other: '{n} pages' },
   byte: { one: '{n} byte', other: '{n} bytes' },
   day: { one: '{n} day', other: '{n} days' },

@@ -131,7 +131,7 @@ export const VIEWS = {
     shown: 'Shown',
     delivered: 'Delivered',
     takes: 'Takes',
-    takesAbout: 'Tokens are an estimate (o200k_base)',
+    takesAbout: 'Tokens are an estimate',
     moreFacts: 'More facts',
     complete: 'complete',
     incomplete: 'incomplete',

@@ -47,7 +47,7 @@ test('what changed is told with the names of parts as they are', () => {
     countsOf({ counts, notCompared: { skills: 0, documents: 0 } }),
   ]).toEqual([
     'moved from a/SKILL.md; body; rules by SKILLSET.md (removed)',
-    '1,200 → 0 tokens',
+    '~1,200 → ~0 tokens',
     'allowed-tools: none → Read',
     'new executable file: x.sh',
     '2 skills changed, 1 added; 1 document removed',

@@ -48,7 +48,7 @@ files that git would commit; as a public repository
 1 error
   ✗ a/SKILL.md:5  include: there is no x → add it [include.missing]
 
-✗ 1 error, 1 warning, 0 notes · 3 skills (1 in full, 1 incomplete, 1 described only; ~12,345 tokens by o200k_base) · 4 documents · MIT by LICENSE overall · 1.2 s
+✗ 1 error, 1 warning, 0 notes · 3 skills (1 in full, 1 incomplete, 1 described only; ~12,345 tokens, estimated) · 4 documents · MIT by LICENSE overall · 1.2 s
 `,
   )
 })
@@ -194,7 +194,7 @@ function checked(change: Partial<Checked>): Checked {
     folder: '',
     source: 'git',
     visibility: 'public',
-    tokenizer: 'o200k_base',
+    tokenizer: 'estimate',
     delivered: 'open',
     excluded: [],
     manifest: null,
