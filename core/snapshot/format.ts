@@ -230,8 +230,6 @@ export const SnapshotHeader = z.object({
   search: SearchSection.nullable(),
   /** Gzip members of what was read of Markdown texts, for the next commit; `indexer/snapshot/text-readings.ts` has their layout. */
   readings: Locations.optional(),
-  /** The same for skills; absent in snapshots of earlier versions of this program. `indexer/snapshot/skill-readings.ts` has the layout. */
-  skillReadings: Locations.optional(),
   /** The overview of the root. */
   root: z.object({
     folder: FolderRow,

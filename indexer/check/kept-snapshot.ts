@@ -19,7 +19,6 @@ export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
     keepRecord() {
       throw new Error('there is no earlier snapshot')
     },
-    async addSkillReadings() {},
     async addTable(name, rows) {
       tables.set(name, new Map(rows))
     },

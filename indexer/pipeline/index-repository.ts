@@ -7,7 +7,6 @@ import { assembleInSteps } from '../rules/assemble.ts'
 import { limitDiagnostic, type Plan, planContent } from '../rules/plan.ts'
 import { buildTree, type Tree } from '../rules/tree.ts'
 import { applyManifestsInSteps } from '../rules/withheld.ts'
-import type { SkillReadings } from '../snapshot/skill-readings.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { optimizeAsUsual } from './compiler.ts'
 import { keepHeapSmall } from './heap.ts'
@@ -43,14 +42,13 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
 
   onProgress({ stage: 'policy', done: 0, total: null })
-  const { plan: whole, skillReadings, truncated } = await readPlan(blobs, tree, repository, options)
+  const { plan: whole, truncated } = await readPlan(blobs, tree, repository, options)
   signal?.throwIfAborted()
 
   const { content, plan, section } = await readContent(blobs, writer, whole, search, options)
   signal?.throwIfAborted()
 
   onProgress({ stage: 'write', done: 0, total: null })
-  await writer.addSkillReadings([...skillReadings].filter(([oid]) => content.recordOf(oid) !== null))
   const { tables, root } = await inTurns(assembleInSteps(plan, content), signal)
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   await options.confirm?.()
@@ -62,14 +60,14 @@ export async function indexRepository<Written>(
 /**
  * Reads manifests, skills and licenses, and plans the content.
  *
- * @returns `skillReadings`: those of texts that may not be copied, too. `truncated`: a limit left something out
+ * @returns `truncated`: a limit left something out
  */
 async function readPlan(
   blobs: BlobReader,
   tree: Tree,
   repository: IndexedRepository,
   { signal, usedTime }: IndexOptions,
-): Promise<{ plan: Plan; skillReadings: SkillReadings; truncated: boolean }> {
+): Promise<{ plan: Plan; truncated: boolean }> {
   const policy = await inTurns(applyManifestsInSteps(tree, await readManifests(blobs, tree), repository.name), signal)
   const skills = await readSkills(blobs, policy, repository.name, usedTime)
   const { licenses, dropped } = await readLicenses(blobs, tree, policy, skills.parsed)
@@ -79,7 +77,7 @@ async function readPlan(
     const message = say('index.limit_bytes:licenses', { n: dropped, limit: INDEXED_TEXT_BYTES })
     plan.diagnostics.push(limitDiagnostic('index.limit_bytes', message))
   }
-  return { plan, skillReadings: skills.readings, truncated: plan.truncated || skills.truncated || dropped > 0 }
+  return { plan, truncated: plan.truncated || skills.truncated || dropped > 0 }
 }
 
 /** Whether the job reads so many files that it pays to save memory, and to optimize code early. */

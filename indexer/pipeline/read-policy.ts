@@ -17,11 +17,9 @@ import { readFileText } from '../rules/file-text.ts'
 import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
 import type { Manifest } from '../rules/manifest.ts'
 import { limitDiagnostic, skillCandidates, skillDirectories } from '../rules/plan.ts'
-import { describeSkill, type ParsedSkill } from '../rules/skill.ts'
-import { decodeSkillReading, encodeSkillReading, type NewSkillReading, readSkillText } from '../rules/skill-reading.ts'
+import { type ParsedSkill, parseSkill } from '../rules/skill.ts'
 import { sumDistinctBytes, type Tree, type TreeFile } from '../rules/tree.ts'
 import type { Policy } from '../rules/withheld.ts'
-import { SkillReadings } from '../snapshot/skill-readings.ts'
 import { IndexError } from './index-error.ts'
 import { NO_TIME_USED, TIME_SHARES, type UsedTime } from './used-time.ts'
 
@@ -52,8 +50,6 @@ export async function readManifests(blobs: BlobReader, tree: Tree): Promise<(oid
 
 export interface ReadSkills {
   parsed: ParsedSkill[]
-  /** Readings of them, for the next commit. */
-  readings: SkillReadings
   /** A limit left skills out. */
   truncated: boolean
   diagnostics: Diagnostic[]
@@ -77,7 +73,6 @@ export async function readSkills(
   }
 
   const parsed: ParsedSkill[] = []
-  const readings = new SkillReadings()
   let links = 0
   let at = 0
   let late = 0
@@ -92,10 +87,7 @@ export async function readSkills(
       diagnostics.push(unreadableSkill(file, UNREADABLE[read.kind]))
       continue
     }
-    const { text } = read
-    const { reading, json } = blobs.known?.findSkill(file.oid, decodeSkillReading) ?? readAnew(text)
-    readings.add(file.oid, json)
-    const skill = describeSkill(file.path, text, reading, repositoryName)
+    const skill = parseSkill(file.path, read.text, repositoryName)
     links += skill.links?.length ?? 0
     parsed.push(links > KEPT_LINKS ? { ...skill, links: null } : skill)
   }
@@ -103,16 +95,11 @@ export async function readSkills(
     const message = say('index.limit_time:skills', { n: late, limit: INDEX_PROCESSOR_SECONDS })
     diagnostics.push(limitDiagnostic('index.limit_time', message))
   }
-  return { parsed, readings, truncated: dropped > 0 || overBudget > 0 || late > 0, diagnostics }
+  return { parsed, truncated: dropped > 0 || overBudget > 0 || late > 0, diagnostics }
 }
 
 const MISSING = { kind: 'missing' } as const
 const UNREADABLE = { missing: why('missingBlob'), not_text: why('notText'), in_lfs: why('textInLfs') }
-
-function readAnew(text: string): { reading: NewSkillReading; json: string | null } {
-  const reading = readSkillText(text)
-  return { reading, json: encodeSkillReading(reading) }
-}
 
 /** Links of all skills that are kept; a link takes some hundred bytes. */
 const KEPT_LINKS = 50_000

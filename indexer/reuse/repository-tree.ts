@@ -1,7 +1,6 @@
 import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import type { RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
 import type { KnownText } from '../snapshot/text-readings.ts'
-import type { EarlierSkillReadings } from './earlier-readings.ts'
 
 /** A repository whose tree was read: its entries, and its blobs by id. */
 export interface RepositoryTree {
@@ -18,8 +17,6 @@ export interface KnownTexts {
   find(oid: string): KnownText | null
   /** Whether the next snapshot can refer to the stored bytes, which need not be unpacked then. @param crc32 of the text */
   hold(oid: string, crc32: number): Awaitable<boolean>
-  /** See `EarlierSkillReadings`. */
-  readonly findSkill: EarlierSkillReadings['find']
 }
 
 /** The blobs of a repository. */

@@ -12,8 +12,8 @@ import { isWorthReusing } from './worth-reusing.ts'
 /*
  * An earlier snapshot saves the next one three things: fetching blobs from the host, reading and parsing Markdown, and storing bytes that its
  * packs hold already.
- * What is reused is compared: the bytes themselves, or of a known text its checksum and the name of the pack around it. A skill is read and compared
- * with its id; what was parsed of it is taken by that id. So the new snapshot answers the same whatever it was built on.
+ * What is reused is compared: the bytes themselves, or of a known text its checksum and the name of the pack around it. So the new snapshot answers the
+ * same whatever it was built on.
  *
  * 1. `selectUnheld` tells the host which blobs not to fetch.
  * 2. `reuseEarlier` takes the tree that was read with that selection. It returns the tree to work on and the parts for the snapshot writer.
@@ -69,7 +69,6 @@ export function reuseEarlier(
       known: {
         has: readings.has,
         find: readings.find,
-        findSkill: readings.skills.find,
         hold: (oid, crc32) => source !== null && records.hold(oid, crc32),
       },
     },
@@ -90,8 +89,6 @@ const NO_PARTS: StoredParts = {
   record: () => null,
   readings: [],
   hasReading: () => false,
-  skillReadings: [],
-  hasSkillReading: () => false,
   shard: async () => null,
   pieces: async bytes => [{ fresh: bytes }],
 }
@@ -103,8 +100,6 @@ function partsOf(source: EarlierSnapshot, records: EarlierRecords, readings: Ear
     record: records.verified,
     readings: readings.members,
     hasReading: readings.has,
-    skillReadings: readings.skills.members,
-    hasSkillReading: readings.skills.has,
 
     async shard(table, firstKey, bytes) {
       const location = findShard(source.header, table, firstKey)

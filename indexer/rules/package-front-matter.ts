@@ -1,5 +1,5 @@
 import { CORE_SCHEMA, load } from 'js-yaml'
-import { z } from 'zod'
+import type { z } from 'zod'
 import {
   COMPATIBILITY_CHARACTERS,
   DESCRIPTION_CHARACTERS,
@@ -19,37 +19,31 @@ type Fields = Readonly<Record<string, Json>>
  */
 export type PackageFrontMatter = { fields: Fields; mcpRefusal: string | null } | { refusal: string }
 
-/** Front matter as clients parse it, or what `npx skills` cannot parse. `mcpFault`: what clients of the skills extension of MCP cannot. */
-export const PackageFields = z.union([
-  z.object({ fields: z.custom<Fields>(isMapping), mcpFault: z.enum(['otherFence', 'noJson']).optional() }),
-  z.object({ fault: z.enum(['fences', 'noYaml', 'yamlTooLarge']) }),
-])
-export type PackageFields = z.infer<typeof PackageFields>
-
 /** The front matter for `npx skills`: what follows the hyphens that end it is not looked at. */
 const BLOCK = /^\uFEFF?---\r?\n(.*?)\r?\n---/s
 /** The front matter for clients of the skills extension of MCP. */
 const MCP_BLOCK = /^\uFEFF?---\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)/s
 
-/** Parses the front matter of a `SKILL.md` like clients that install skills: strictly, with the types of the YAML 1.2 core schema. */
-export function parsePackageFields(text: string): PackageFields {
+/**
+ * Parses the front matter of a `SKILL.md` like clients that install skills: strictly, with the types of the YAML 1.2 core schema.
+ *
+ * @param folderName the name of the skill's folder; of a skill at the root, that of the repository
+ */
+export function parsePackageFrontMatter(text: string, folderName: string): PackageFrontMatter {
   const yaml = BLOCK.exec(text)?.[1]
-  if (yaml === undefined) return { fault: 'fences' }
-  if (utf8Length(yaml) > FRONT_MATTER_BYTES) return { fault: 'yamlTooLarge' }
+  if (yaml === undefined) return refused('fences')
+  if (utf8Length(yaml) > FRONT_MATTER_BYTES) return refused('yamlTooLarge')
   const parsed = parse(yaml)
-  if (parsed === null) return { fault: 'noYaml' }
+  if (parsed === null) return refused('noYaml')
   const fields = asJson(parsed) as Fields
-  if (MCP_BLOCK.exec(text)?.[1] !== yaml) return { fields, mcpFault: 'otherFence' }
-  return isJson(parsed) ? { fields } : { fields, mcpFault: 'noJson' }
+  if (!isText(fields.name)) return refused('nameNoText')
+  if (!isText(fields.description)) return refused('descriptionNoText')
+  if (MCP_BLOCK.exec(text)?.[1] !== yaml) return { fields, mcpRefusal: why('otherFence') }
+  return { fields, mcpRefusal: isJson(parsed) ? mcpRefusalOf(fields, folderName) : why('noJson') }
 }
 
-/** @param folderName the name of the skill's folder; of a skill at the root, that of the repository */
-export function packageFrontMatterOf(parsed: PackageFields, folderName: string): PackageFrontMatter {
-  if ('fault' in parsed) return { refusal: why(parsed.fault, { limit: FRONT_MATTER_BYTES }) }
-  const { fields, mcpFault } = parsed
-  if (!isText(fields.name)) return { refusal: why('nameNoText') }
-  if (!isText(fields.description)) return { refusal: why('descriptionNoText') }
-  return { fields, mcpRefusal: mcpFault === undefined ? mcpRefusalOf(fields, folderName) : why(mcpFault) }
+function refused(...[reason]: Parameters<typeof why>): PackageFrontMatter {
+  return { refusal: why(reason, { limit: FRONT_MATTER_BYTES }) }
 }
 
 function parse(yaml: string): Record<string, unknown> | null {

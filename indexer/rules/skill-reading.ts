@@ -1,11 +1,8 @@
-import { z } from 'zod'
 import { FALLBACK_DESCRIPTION_CHARACTERS, TITLE_CHARACTERS } from '#core/limits.ts'
-import { parseStoredJson } from '#core/snapshot/damage.ts'
 import { why } from '#core/words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
 import {
   commentedFields,
-  isMapping,
   parseYamlMappingLeniently,
   readFieldByField,
   splitFrontMatter,
@@ -13,62 +10,38 @@ import {
 } from './front-matter.ts'
 import { countLineBreaks } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
-import { PackageFields, parsePackageFields } from './package-front-matter.ts'
 
-/**
- * What parsing a `SKILL.md` finds. It depends on the text and on the reading rules alone, not on the place of the file, and is kept as JSON: the
- * next commit need not parse the text again.
- */
-export const SkillReading = z.object({
+/** What the text of a `SKILL.md` says by itself, wherever the file lies. */
+export interface SkillReading {
   /** Where the body begins, behind the front matter. */
-  bodyAt: z.int().min(0),
+  bodyAt: number
   /** Empty when the front matter is missing or cannot be parsed. */
-  fields: z.custom<YamlMapping>(isMapping),
-  /** What is wrong with the front matter as a whole. The words for it may change, so they are not kept. */
-  fault: z
-    .enum([
-      'front_matter.missing',
-      'front_matter.late',
-      'front_matter.unterminated',
-      'front_matter.padded',
-      'front_matter.invalid',
-      'front_matter.repaired',
-    ])
-    .nullable(),
-  /** Fields of text that YAML cuts where a comment begins, with the line. */
-  cut: z.array(z.object({ field: z.string(), line: z.int() })),
-  /** The front matter cannot be parsed, and mentions a license. */
-  hidesLicense: z.boolean(),
-  packageFields: PackageFields,
-  /** The first paragraph of the body. */
-  firstParagraph: z.string(),
-  /** One per line. */
-  headings: z.string(),
-  /** Lines of the file on which an HTML comment begins. */
-  comments: z.array(z.int()),
-  links: z.custom<readonly TextLink[]>(Array.isArray),
-})
-export type SkillReading = z.infer<typeof SkillReading>
-
-/** A reading of a text that was just parsed, with what is not kept. */
-export interface NewSkillReading extends SkillReading {
+  fields: YamlMapping
+  /** What is wrong with the front matter as a whole. */
+  fault:
+    | 'front_matter.missing'
+    | 'front_matter.late'
+    | 'front_matter.unterminated'
+    | 'front_matter.padded'
+    | 'front_matter.invalid'
+    | 'front_matter.repaired'
+    | null
   /** What the fault is, or where, in words; `null` when the code says it all. */
   whyInvalid: string | null
+  /** Fields of text that YAML cuts where a comment begins, with the line. */
+  cut: { field: string; line: number }[]
+  /** The front matter cannot be parsed, and mentions a license. */
+  hidesLicense: boolean
+  /** The first paragraph of the body. */
+  firstParagraph: string
+  /** One per line. */
+  headings: string
+  /** Lines of the file on which an HTML comment begins. */
+  comments: number[]
+  links: readonly TextLink[]
 }
 
-/** JSON for the store; `null`: with so many links it would be too long. */
-export function encodeSkillReading({ whyInvalid: _, ...reading }: NewSkillReading): string | null {
-  return reading.links.length > KEPT_LINKS ? null : JSON.stringify(reading)
-}
-
-const KEPT_LINKS = 400
-
-/** @throws FormatError or ZodError when the text is not JSON of a reading */
-export function decodeSkillReading(json: string): SkillReading {
-  return SkillReading.parse(parseStoredJson(json))
-}
-
-export function readSkillText(text: string): NewSkillReading {
+export function readSkillText(text: string): SkillReading {
   const { fields, cut, body, unparsed, fault, whyInvalid } = readFields(text)
   const bodyAt = text.length - body.length
   const bodyLine = countLineBreaks(text, 0, bodyAt)
@@ -81,7 +54,6 @@ export function readSkillText(text: string): NewSkillReading {
     fault,
     whyInvalid,
     hidesLicense: LICENSE_FIELD.test(unparsed),
-    packageFields: parsePackageFields(text),
     firstParagraph: summary,
     headings,
     comments: comments.map(line => line + bodyLine),
@@ -101,12 +73,7 @@ function lineOfLateFrontMatter(text: string): number | null {
   return text.startsWith('---', at) ? countLineBreaks(text, 0, at) + 1 : null
 }
 
-/** See `NewSkillReading`. */
-export function findWhyInvalid(text: string): string | null {
-  return readFields(text).whyInvalid
-}
-
-interface ReadFields extends Pick<NewSkillReading, 'fields' | 'cut' | 'fault' | 'whyInvalid'> {
+interface ReadFields extends Pick<SkillReading, 'fields' | 'cut' | 'fault' | 'whyInvalid'> {
   body: string
   /** Front matter that was not read; where it does not begin or end as it should, the whole file. */
   unparsed: string

@@ -21,8 +21,8 @@ import { factsOfDescription } from './description-facts.ts'
 import { fieldOf, isMapping, isYes, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
 import { keywordsOf } from './keywords.ts'
-import { type PackageFrontMatter, packageFrontMatterOf } from './package-front-matter.ts'
-import { findWhyInvalid, type NewSkillReading, type SkillReading } from './skill-reading.ts'
+import { type PackageFrontMatter, parsePackageFrontMatter } from './package-front-matter.ts'
+import { readSkillText } from './skill-reading.ts'
 import { readTranslations } from './translations.ts'
 
 /** The contents of a `SKILL.md`. */
@@ -60,17 +60,12 @@ export interface ParsedSkill {
 }
 
 /**
- * Describes a `SKILL.md`. Never fails: errors in the front matter become warnings, since agents receive the skill anyway.
+ * Parses a `SKILL.md`. Never fails: errors in the front matter become warnings, since agents receive the skill anyway.
  *
- * @param reading what `readSkillText` says of the text, or what was kept of that
  * @param repositoryName the default name of a skill at the root
  */
-export function describeSkill(
-  path: RepoPath,
-  text: string,
-  reading: SkillReading | NewSkillReading,
-  repositoryName: string,
-): ParsedSkill {
+export function parseSkill(path: RepoPath, text: string, repositoryName: string): ParsedSkill {
+  const reading = readSkillText(text)
   const directory = parentOf(path)
   const warnings: Warning[] = []
   const warn: Warn = (code, values = {}, field) => {
@@ -82,10 +77,7 @@ export function describeSkill(
   const body = text.slice(reading.bodyAt)
   warnings.push(...hiddenWarnings(findHidden(text, reading.comments), null))
   if (text.startsWith('\uFEFF')) warn('encoding.bom')
-  if (fault) {
-    const why = 'whyInvalid' in reading ? reading.whyInvalid : findWhyInvalid(text)
-    warn(fault, why === null ? {} : { why })
-  }
+  if (fault) warn(fault, reading.whyInvalid === null ? {} : { why: reading.whyInvalid })
   for (const { field, line } of reading.cut) warn('front_matter.comment', { n: line }, field)
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
   if (!valid) warn('translations.invalid', {}, 'translations')
@@ -114,7 +106,7 @@ export function describeSkill(
     headings: reading.headings,
     links: reading.links,
     keywords: keywordsOf(fields, mappingOf(fields, 'metadata')),
-    packageFrontMatter: packageFrontMatterOf(reading.packageFields, folderName),
+    packageFrontMatter: parsePackageFrontMatter(text, folderName),
   }
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
     warn('compatibility.too_long', { limit: COMPATIBILITY_CHARACTERS }, 'compatibility')

@@ -10,9 +10,6 @@ export interface ReusedParts {
   readonly readings: readonly Location[]
   /** Whether one of these members has a reading of the blob. */
   hasReading(oid: string): boolean
-  /** The same for readings of skills. */
-  readonly skillReadings: readonly Location[]
-  hasSkillReading(oid: string): boolean
   /** The location of a table's shard with exactly these bytes; else `null`. */
   shard(table: TableName, firstKey: string, bytes: Uint8Array): Promise<Location | null>
   /** Cuts the next bytes of the search section into pieces that are stored already and pieces that are not. */

@@ -20,7 +20,6 @@ import { cutShards } from './cut-shards.ts'
 import { gzipMember } from './gzip-member.ts'
 import { PackSeries } from './pack-series.ts'
 import type { ReusedParts, SectionPiece } from './reused-parts.ts'
-import { skillReadingMembers } from './skill-readings.ts'
 import { createReadingsWriter, type KnownText } from './text-readings.ts'
 
 /**
@@ -37,8 +36,6 @@ export interface SnapshotWriter<Written = WrittenSnapshot> {
   addRecord(oid: string, bytes: Uint8Array, text?: KnownText | null): Promise<Location>
   /** Refers to the record of an earlier snapshot. @throws Error when that has none which was verified */
   keepRecord(oid: string): Location
-  /** Stores readings of skills for the next commit, as JSON by blob id. Call it at most once. */
-  addSkillReadings(readings: Iterable<readonly [oid: string, json: string]>): Promise<void>
   /** Adds a table. Rows come in byte order of their keys, every key once. Its last shards may be stored later, by `finish`. */
   addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void>
   /** Stores the last pack and then the header: from then on the commit is ready. Tables that were not added are empty. */
@@ -80,7 +77,6 @@ export function createSnapshotWriter(
   const window = createWindow()
   const readings = createReadingsWriter()
   const readingMembers: Promise<Location>[] = reused?.readings.map(location => Promise.resolve(packs.use(location))) ?? []
-  const skillMembers: Promise<Location>[] = reused?.skillReadings.map(location => Promise.resolve(packs.use(location))) ?? []
   const inOrder = createSerialQueue()
 
   // Members are compressed concurrently and placed in the order of the calls.
@@ -122,15 +118,6 @@ export function createSnapshotWriter(
 
     addBytes: bytes => inOrder(async () => placePieces(packs, (await reused?.pieces(bytes)) ?? [{ fresh: bytes }])),
 
-    async addSkillReadings(skills) {
-      const unknown = [...skills].filter(([oid]) => !reused?.hasSkillReading(oid))
-      for (const member of skillReadingMembers(unknown)) {
-        const location = addMember(member)
-        skillMembers.push(location)
-        await window.add(location)
-      }
-    },
-
     async addTable(name, rows) {
       const table: AddedTable = { rows: 0, shards: [] }
       for (const shard of cutShards(rows, TABLES[name].shardRows)) {
@@ -158,7 +145,6 @@ export function createSnapshotWriter(
         usedBytes: packs.usedBytes,
         tables: await placedTables(tables),
         readings: await Promise.all(readingMembers),
-        skillReadings: await Promise.all(skillMembers),
         ...rest,
       }
       const stored = await gzipMember(encodeText(canonicalJson(encodeHeader(header))))

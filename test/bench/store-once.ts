@@ -52,11 +52,6 @@ async function recordWriting(): Promise<(writer: SnapshotWriter) => Promise<Writ
       return first.addRecord(oid, bytes)
     },
     keepRecord: first.keepRecord,
-    addSkillReadings(readings) {
-      const all = [...readings]
-      parts.push(writer => writer.addSkillReadings(all))
-      return first.addSkillReadings(all)
-    },
     addTable(name, rows) {
       const all = [...rows]
       parts.push(writer => writer.addTable(name, all))

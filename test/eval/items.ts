@@ -43,7 +43,6 @@ export async function collectItems({ host, repository, commit }: Source): Promis
 const WRITES_NOTHING: SnapshotWriter<void> = {
   addRecord: async () => [0, 0, 1],
   keepRecord: () => [0, 0, 1],
-  addSkillReadings: async () => {},
   addTable: async () => {},
   finish: async () => {},
 }

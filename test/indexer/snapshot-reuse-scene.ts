@@ -89,32 +89,31 @@ export async function memberAt(blobs: BlobStore, { described }: Subject, commit:
   return gunzipSync(stored?.bytes.subarray(offset, offset + length) ?? new Uint8Array())
 }
 
-/** Puts other readings into the snapshot, in a pack that is whole. @param field which of its readings; it has one member of them */
+/** Puts other readings into a snapshot that has one member of them, in a pack that is whole. */
 export async function replaceReadings(
   blobs: BlobStore,
   subject: Subject,
   commit: CommitSha,
-  field: 'readings' | 'skillReadings',
-  change: (member: Buffer) => Uint8Array | string,
+  change: (member: Buffer) => Uint8Array,
 ): Promise<void> {
   const { described } = subject
   const header = await storedHeader(blobs, described, commit)
-  expect(header[field]).toHaveLength(1)
-  const before = await memberAt(blobs, subject, commit, header[field]?.[0] as Location)
+  expect(header.readings).toHaveLength(1)
+  const before = await memberAt(blobs, subject, commit, header.readings?.[0] as Location)
   const after = Buffer.from(change(Buffer.from(before)))
   expect(after).not.toEqual(before)
   const bytes = gzipSync(after)
   const name = packNameOf(bytes)
   await blobs.create(packKey(described, name), bytes)
   const packs = [...header.packs, { name, sizeBytes: bytes.length, directoryBytes: 0 }]
-  const changed = { ...header, packs, [field]: [[packs.length - 1, 0, bytes.length]] as Location[] }
+  const changed = { ...header, packs, readings: [[packs.length - 1, 0, bytes.length]] as Location[] }
   await blobs.remove(headerKey(described, commit))
   await blobs.create(headerKey(described, commit), gzipSync(canonicalJson(encodeHeader(changed))))
 }
 
 /** Bytes of the packs of a header, and how many of them it refers to. */
 export async function sharesOf(blobs: BlobStore, { described }: Subject, header: SnapshotHeader) {
-  const { tables, search, packs, commit, readings, skillReadings } = header
+  const { tables, search, packs, commit, readings } = header
   const snapshot = await createSnapshotReader(blobs).open(described, commit as CommitSha)
   const rows = (await snapshot?.range('files')) ?? []
   const locations: Location[] = [
@@ -122,7 +121,6 @@ export async function sharesOf(blobs: BlobStore, { described }: Subject, header:
     ...rows.flatMap(([, { record }]) => (record ? [record] : [])),
     ...(search?.segments ?? []),
     ...(readings ?? []),
-    ...(skillReadings ?? []),
   ]
   const used = new Map(locations.map(([pack, offset, length]) => [`${pack} ${offset}`, length]))
   return {

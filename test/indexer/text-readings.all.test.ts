@@ -66,7 +66,7 @@ describe('the next commit says what it says from scratch', () => {
     ['are of other texts', bytes => Buffer.from(bytes).fill(0x11, 0, 20)],
   ])('when its readings %s', async (_, change) => {
     const { subject, first, blobs, states } = await firstCommit()
-    await replaceReadings(blobs, subject, first, 'readings', change)
+    await replaceReadings(blobs, subject, first, change)
     const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1) })
     await index({ blobs, states }, subject, second)
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
@@ -75,7 +75,7 @@ describe('the next commit says what it says from scratch', () => {
 
 test('an unchanged text is not parsed again: what was read of it is taken from the earlier snapshot', async () => {
   const { subject, first, blobs, states } = await firstCommit()
-  await replaceReadings(blobs, subject, first, 'readings', bytes => {
+  await replaceReadings(blobs, subject, first, bytes => {
     return rewritten(bytes, reading => (reading.title === 'Declared' ? { ...reading, title: 'As it was read' } : reading))
   })
   const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1) })

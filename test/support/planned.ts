@@ -2,9 +2,9 @@ import { encodeText } from '#core/text.ts'
 import { foldCopies } from '#indexer/rules/copies.ts'
 import { createLicenseResolver } from '#indexer/rules/license/index.ts'
 import { type Plan, type PlannedSkill, planContent, skillCandidates, skillDirectories } from '#indexer/rules/plan.ts'
+import { parseSkill } from '#indexer/rules/skill.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
-import { parseSkill } from '#test/support/parse-skill.ts'
 
 /** What a file of a planned repository is: its text; a size alone, `null` for a missing blob, with the blob that it shares; a link. */
 export type PlannedContent = string | { sizeBytes: number | null; oid?: string } | { link: string }

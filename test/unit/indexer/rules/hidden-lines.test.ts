@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
 import { findHidden } from '#indexer/rules/hidden-lines.ts'
-import { parseSkill } from '#test/support/parse-skill.ts'
+import { parseSkill } from '#indexer/rules/skill.ts'
 
 describe('what a reader does not see is said with its lines', () => {
   test.each([

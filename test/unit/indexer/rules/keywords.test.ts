@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
 import { parseText } from '#indexer/rules/document.ts'
-import { parseSkill } from '#test/support/parse-skill.ts'
+import { parseSkill } from '#indexer/rules/skill.ts'
 
 const ofDocument = (yaml: string) => parseText('docs/x.md' as RepoPath, `---\n${yaml}\n---\n# X\n`).reading?.keywords ?? ''
 const ofSkill = (yaml: string) => parseSkill('a/SKILL.md' as RepoPath, `---\nname: a\n${yaml}\n---\n`, 'r').keywords

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { NearPath } from '#indexer/rules/near-path.ts'
 import { resolveDeclaredPath, resolveLink } from '#indexer/rules/references.ts'
+import { parseSkill } from '#indexer/rules/skill.ts'
 import { followLinks } from '#indexer/rules/skill-links.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
 import type { TextLink } from '#indexer/snapshot/text-readings.ts'
-import { parseSkill } from '#test/support/parse-skill.ts'
 
 const EXCLUDING = new TextEncoder().encode('---\nexclude: [hidden.md]\n---\n')
 const tree = buildTree([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import { parseSkill } from '#test/support/parse-skill.ts'
+import { parseSkill } from '#indexer/rules/skill.ts'
 
 const parse = (text: string, path = 'skills/pdf-forms/SKILL.md') => parseSkill(path as RepoPath, text, 'handbook')
 const codes = (text: string, path?: string) => parse(text, path).warnings.map(warning => warning.code)
