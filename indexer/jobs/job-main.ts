@@ -14,7 +14,6 @@ import { useProxies } from '#infra/system/proxies.ts'
 import { optimizeLater } from '../pipeline/compiler.ts'
 import { collectThreadsEarly } from '../pipeline/heap.ts'
 import { createSearchThreads } from '../search/search-thread.ts'
-import { createGzipThreads } from '../snapshot/gzip-thread.ts'
 import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from './job-messages.ts'
 import type { Watched } from './job-watchdog.ts'
 import { createMetricsSender } from './metrics-sender.ts'
@@ -56,8 +55,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   useProxies(env, () => {})
   const sender = createMetricsSender(records => send({ type: 'recorded', records }))
   const infra = await openJobInfra(parseSharedInfraSettings(env), sender.metrics, handover)
-  const hasSecond = availableParallelism() > 1
-  const threads = { searchThreads: hasSecond ? createSearchThreads() : null, gzipThreads: hasSecond ? createGzipThreads() : null }
+  const searchThreads = availableParallelism() > 1 ? createSearchThreads() : null
   const fallbacks = sendFallbacks(send)
   let stop = new AbortController()
 
@@ -66,7 +64,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
     infra.follow(handover)
     infra.useAccess(job.repository, access)
     const flushing = setInterval(sender.flush, FLUSH_MILLISECONDS)
-    const end = await runIndexJob({ ...infra, fallbacks, ...threads }, job, {
+    const end = await runIndexJob({ ...infra, fallbacks, searchThreads }, job, {
       signal: AbortSignal.any([stop.signal, disconnected.signal]),
       onStage: (stage, progress) => send({ type: 'stage', stage, progress }),
     })
@@ -78,7 +76,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
 
   async function warm(signal: AbortSignal): Promise<void> {
     try {
-      await warmUp(threads, signal)
+      await warmUp(searchThreads, signal)
     } catch (error) {
       if (signal.aborted) return
       fallbacks.note('warm_up', error)

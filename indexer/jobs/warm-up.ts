@@ -4,19 +4,17 @@ import { nextTurn } from '#core/concurrency/turns.ts'
 import type { SkillListing } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
-import { type IndexThreads, writeSnapshot } from '../pipeline/write-snapshot.ts'
+import { writeSnapshot } from '../pipeline/write-snapshot.ts'
+import type { SearchThreads } from '../search/search-thread.ts'
 
 /**
  * Indexes a small repository in memory and drops what it stores. A process that has done so indexes its first repository faster: its code is
  * compiled, and the license data and the vocabulary of the tokenizer are loaded. Takes about a second.
  *
- * @param threads one of each kind is kept, warm, for the next job
+ * @param searchThreads keeps a warm thread for the next job; `null`: without threads
  * @returns the skills of that repository
  */
-export async function warmUp(
-  { searchThreads, gzipThreads }: IndexThreads,
-  signal: AbortSignal,
-): Promise<readonly SkillListing[]> {
+export async function warmUp(searchThreads: SearchThreads | null, signal: AbortSignal): Promise<readonly SkillListing[]> {
   const texts = new Map(sampleFiles().map(([path, text]) => [path, Buffer.from(text)]))
   const bytesByOid = new Map([...texts.values()].map(bytes => [oidOf(bytes), bytes]))
   const entries = [...texts].map(
@@ -39,13 +37,12 @@ export async function warmUp(
   const host = { segment: REPOSITORY.host, isRemote: false, open: async () => reader }
   const job = { repository: REPOSITORY, commit: '0'.repeat(40) as CommitSha }
   // However little text the sample has.
-  const always: IndexThreads = {
-    searchThreads: searchThreads && { start: (place, stop) => searchThreads.start(place, stop, Number.POSITIVE_INFINITY) },
-    gzipThreads: gzipThreads && { start: () => gzipThreads.start(Number.POSITIVE_INFINITY) },
+  const always: SearchThreads | null = searchThreads && {
+    start: (place, stop) => searchThreads.start(place, stop, Number.POSITIVE_INFINITY),
   }
   let skills: readonly SkillListing[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const deps = { blobs: NO_STORE, hosts: [host], ...(round < THREAD_ROUNDS ? always : {}) }
+    const deps = { blobs: NO_STORE, hosts: [host], searchThreads: round < THREAD_ROUNDS ? always : null }
     const written = await writeSnapshot(deps, job, signal)
     skills = written?.header.root.skills ?? []
   }
@@ -86,7 +83,7 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
 `
 
 const ROUNDS = 4
-/** Of these, rounds with threads. In the others this thread does everything, as it does for a small repository or the next commit. */
+/** Of these, rounds with a search thread. In the others this thread does everything, as it does for a small repository or the next commit. */
 const THREAD_ROUNDS = 2
 /** Enough text for the hot functions to be optimized. */
 const PAGES = 80

@@ -61,13 +61,11 @@ export interface FileReading {
   onFile(): void
 }
 
-/** Files that wait for their records: compression runs while the next files are read. More than the first number wait only while they are small. */
-const WAITING_FILES = { any: 8, small: 64 }
-const WAITING_BYTES = 256 * 1024
+/** Files that wait for their records: large ones are compressed while the next files are read. */
+const WAITING_FILES = 8
 
 interface WaitingFile {
   wanted: WantedFile
-  sizeBytes: number
   isText: boolean
   description: FileDescription | null
   /** A promise until the record is written. */
@@ -103,11 +101,8 @@ export class ContentStore {
   /** Reads files and calls `handle` with those that are text, in the order given. */
   async read(files: readonly WantedFile[], handle: HandleFile = () => {}): Promise<void> {
     const waiting: WaitingFile[] = []
-    let waitingBytes = 0
-    const mayWait = () => waiting.length <= (waitingBytes > WAITING_BYTES ? WAITING_FILES.any : WAITING_FILES.small)
     const handleFirst = async () => {
-      const { wanted, sizeBytes, isText, description, record } = waiting.shift() as WaitingFile
-      waitingBytes -= sizeBytes
+      const { wanted, isText, description, record } = waiting.shift() as WaitingFile
       const location = await record
       if (isText) await handle(wanted, description, location)
     }
@@ -128,8 +123,7 @@ export class ContentStore {
         this.#reading.onFile()
         if (read === null) continue
         waiting.push(read)
-        waitingBytes += read.sizeBytes
-        while (waiting[0] && !(mayWait() && waiting[0].record instanceof Promise)) await handleFirst()
+        while (waiting[0] && !(waiting.length <= WAITING_FILES && waiting[0].record instanceof Promise)) await handleFirst()
       }
       // To its end, so that the next reading goes on with the same process of git.
       if (unknown.length > 0) await fetched.next()
@@ -190,7 +184,7 @@ export class ContentStore {
       return textOf(parseText(path, text))
     }
     const description = { facts: this.#describe(wanted, known.reading, {}, false), readText }
-    return waitingFile({ wanted, sizeBytes: 0, isText: true, description, record: this.#records.keep(oid, known) })
+    return waitingFile({ wanted, isText: true, description, record: this.#records.keep(oid, known) })
   }
 
   #readFile(wanted: WantedFile, bytes: Uint8Array | null): WaitingFile | null {
@@ -199,12 +193,11 @@ export class ContentStore {
     this.#states.set(oid, found?.kind ?? 'unreadable')
     if (bytes === null || found === null) return null
     const text = textOrNull(found)
-    const sizeBytes = bytes.length
     if (wanted.packaged) this.#packages.add(wanted.file, bytes)
     if (text === null) {
       if (!wanted.packaged) return null
       if (found.kind === 'not_text') this.#ofBytes.set(path, factsOfBytes(wanted.file, bytes))
-      return waitingFile({ wanted, sizeBytes, isText: false, description: null, record: this.#store(oid, bytes) })
+      return waitingFile({ wanted, isText: false, description: null, record: this.#store(oid, bytes) })
     }
     const known = mayBeKnown(wanted) ? (this.#blobs.known?.find(oid)?.reading ?? null) : null
     const parsed = wanted.described && known === null ? parseText(path, text) : null
@@ -218,7 +211,6 @@ export class ContentStore {
     }
     return waitingFile({
       wanted,
-      sizeBytes,
       isText: true,
       description,
       record: wanted.keep ? this.#store(oid, bytes, reading) : null,

@@ -17,8 +17,6 @@ import { sumBytes } from '../rules/tree.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
 import type { SearchThreads } from '../search/search-thread.ts'
-import { gzipMember } from '../snapshot/gzip-member.ts'
-import type { GzipThreads } from '../snapshot/gzip-thread.ts'
 import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
 import { collectForBuffers } from './heap.ts'
@@ -32,13 +30,7 @@ import { startUsedTime as startMeasuring, type UsedTime } from './used-time.ts'
 /** The part of a host that indexing uses. */
 export type ReadableHost = Pick<GitHost, 'segment' | 'isRemote' | 'open'>
 
-/** What runs beside this thread. `null`: this thread does it. */
-export interface IndexThreads {
-  searchThreads: SearchThreads | null
-  gzipThreads: GzipThreads | null
-}
-
-export interface SnapshotDeps extends Partial<IndexThreads> {
+export interface SnapshotDeps {
   blobs: BlobStore
   hosts: readonly ReadableHost[]
   /** Without it every snapshot is built from scratch. */
@@ -49,6 +41,8 @@ export interface SnapshotDeps extends Partial<IndexThreads> {
   clock?: Clock
   /** Starts to measure the processor time of a job. Default: that of this process, up to `INDEX_PROCESSOR_SECONDS`. For tests. */
   startUsedTime?: () => UsedTime
+  /** Builds search sections beside this thread. Default: `null`, this thread builds them. */
+  searchThreads?: SearchThreads | null
 }
 
 export interface BuildOptions {
@@ -64,16 +58,7 @@ export interface BuildOptions {
  * @throws IndexError, ReadError, the reason of `signal`, or an error of the store
  */
 export async function writeSnapshot(
-  {
-    blobs,
-    states,
-    hosts,
-    fallbacks = NO_FALLBACKS,
-    clock,
-    startUsedTime = ofThisProcess,
-    searchThreads = null,
-    gzipThreads = null,
-  }: SnapshotDeps,
+  { blobs, states, hosts, fallbacks = NO_FALLBACKS, clock, startUsedTime = ofThisProcess, searchThreads = null }: SnapshotDeps,
   job: IndexJob,
   signal: AbortSignal,
   onProgress?: (progress: Progress) => void,
@@ -99,12 +84,7 @@ export async function writeSnapshot(
   const usedTime = startUsedTime()
   const written = await withinLimits(usedTime, signal, limited => {
     const options = { signal: limited, usedTime, ...(onProgress ? { onProgress } : {}) }
-    return buildSnapshot(
-      { blobs, lastIndexed, host, isRepair: damage !== null, fallbacks, searchThreads, gzipThreads },
-      job,
-      last,
-      options,
-    )
+    return buildSnapshot({ blobs, lastIndexed, host, isRepair: damage !== null, fallbacks, searchThreads }, job, last, options)
   })
   await lastIndexed?.write(commit)
   await settle()
@@ -146,7 +126,7 @@ async function withinLimits<Value>(
 
 const LOOK_MILLISECONDS = 500
 
-export interface BuildDeps extends IndexThreads {
+export interface BuildDeps {
   blobs: BlobStore
   /** `null`: every snapshot is built from scratch. */
   lastIndexed: LastIndexedCommits | null
@@ -154,6 +134,7 @@ export interface BuildDeps extends IndexThreads {
   /** Objects of this snapshot may exist and be damaged. */
   isRepair: boolean
   fallbacks: Fallbacks
+  searchThreads: SearchThreads | null
 }
 
 /**
@@ -207,7 +188,7 @@ async function build(deps: BuildDeps, job: IndexJob, base: CommitSha | null, opt
 async function buildFrom(
   reader: RepositoryReader,
   earlier: EarlierSnapshot | null,
-  { blobs, host, isRepair, searchThreads, gzipThreads }: BuildDeps,
+  { blobs, host, isRepair, searchThreads }: BuildDeps,
   { repository, commit }: IndexJob,
   options: BuildOptions,
 ): Promise<WrittenSnapshot> {
@@ -217,10 +198,9 @@ async function buildFrom(
   const textBytes = textBytesOf(tree.entries)
   const wholeBytes = sumBytes(tree.entries.filter(({ path, oid }) => path !== null && !isBinaryName(path) && !readings.has(oid)))
   collectForBuffers(earlier === null || wholeBytes > MANY_BYTES)
-  const gzip = earlier === null ? (gzipThreads?.start(textBytes) ?? null) : null
   try {
     const target = isRepair ? replacingDamaged(blobs) : blobs
-    const writer = createSnapshotWriter(target, repository, commit, parts, gzip ? bytes => gzip.compress(bytes) : gzipMember)
+    const writer = createSnapshotWriter(target, repository, commit, parts)
     const previous = await openPreviousSection(earlier, options.signal)
     const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytes) : null
     const search = beside ?? createSearchBuilder(writer, { previous, signal: options.signal })
@@ -236,7 +216,6 @@ async function buildFrom(
       await search.close()
     }
   } finally {
-    await gzip?.close()
     collectForBuffers(true)
   }
 }

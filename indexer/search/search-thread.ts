@@ -1,5 +1,4 @@
-import type { Worker } from 'node:worker_threads'
-import { KeptThread } from '../snapshot/kept-thread.ts'
+import { Worker } from 'node:worker_threads'
 import type { SearchBuilder } from './builder.ts'
 import { type Originals, type SearchInput, withText } from './input.ts'
 import type { SectionPlace } from './page-stream.ts'
@@ -17,6 +16,11 @@ const ITEM_UNITS = 256
 /** Memory of the thread's heap. Postings lie outside of it, and go to a scratch file beyond their own limit. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 16 }
 
+/** Of less text, the messages take longer than the work. */
+const WARM_TEXT_BYTES = 128 * 1024
+/** A new thread loads and compiles its code first, which takes half a second of a processor. */
+const COLD_TEXT_BYTES = 2 * 1024 * 1024
+
 const PROGRAM = new URL('./search-thread-main.ts', import.meta.url)
 
 /** Builds search sections from scratch beside this thread, so that a second processor analyses texts while this one reads the next. */
@@ -31,13 +35,28 @@ export interface SearchThreads {
   start(place: SectionPlace, signal: AbortSignal, textBytes: number): SearchBuilder | null
 }
 
-/** One thread is kept after its section for the next one. */
+/** One thread is kept after its section for the next one: it does not start anew, and its code stays compiled. */
 export function createSearchThreads(): SearchThreads {
-  const kept = new KeptThread(PROGRAM, RESOURCE_LIMITS)
+  let idle: Worker | null = null
+  const keep = (thread: Worker) => {
+    idle = thread
+    thread.unref()
+  }
+  const startThread = () => {
+    const thread = new Worker(PROGRAM, { resourceLimits: RESOURCE_LIMITS })
+    thread.once('exit', () => {
+      if (idle === thread) idle = null
+    })
+    // Without a listener, the error of an idle thread (out of memory, say) would end the process. `exit` follows it.
+    thread.on('error', () => {})
+    return thread
+  }
   return {
     start(place, signal, textBytes) {
-      const thread = kept.take(textBytes)
-      return thread && new ThreadBuilder(thread, place, signal, kept.keep)
+      if (textBytes < (idle === null ? COLD_TEXT_BYTES : WARM_TEXT_BYTES)) return null
+      const thread = idle ?? startThread()
+      idle = null
+      return new ThreadBuilder(thread, place, signal, keep)
     },
   }
 }

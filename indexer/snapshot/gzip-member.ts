@@ -8,13 +8,8 @@ const GZIP = { level: 6 }
 const THREAD_BYTES = 32 * 1024
 
 export async function gzipMember(bytes: Uint8Array): Promise<Uint8Array> {
-  if (bytes.length < THREAD_BYTES) return gzipMemberAtOnce(bytes)
-  return Uint8Array.from(await gzipOnThread(bytes, GZIP))
-}
-
-export function gzipMemberAtOnce(bytes: Uint8Array): Uint8Array {
   // zlib returns a view of a larger buffer: the copy frees that buffer.
-  return Uint8Array.from(gzipSync(bytes, GZIP))
+  return Uint8Array.from(bytes.length < THREAD_BYTES ? gzipSync(bytes, GZIP) : await gzipOnThread(bytes, GZIP))
 }
 
 /**

@@ -60,16 +60,12 @@ export interface WrittenSnapshot {
   bytes: number
 }
 
-/**
- * @param reused parts of an earlier snapshot; `null`: everything is stored
- * @param gzip compresses members, with the bytes of `gzipMember`
- */
+/** @param reused parts of an earlier snapshot; `null`: everything is stored */
 export function createSnapshotWriter(
   blobs: Pick<BlobStore, 'create'>,
   repository: HostRepository,
   commit: CommitSha,
   reused: ReusedParts | null = null,
-  gzip: (bytes: Uint8Array) => Promise<Uint8Array> = gzipMember,
 ): PackWriter {
   const created = new CreatedObjects(blobs)
   const packs = new PackSeries(created, repository, reused?.packs ?? [])
@@ -81,7 +77,7 @@ export function createSnapshotWriter(
 
   // Members are compressed concurrently and placed in the order of the calls.
   function compress(bytes: Uint8Array): Promise<Uint8Array> {
-    const compressed = gzip(bytes)
+    const compressed = gzipMember(bytes)
     // Awaited in its turn, which never comes if an earlier member fails.
     compressed.catch(() => {})
     return compressed

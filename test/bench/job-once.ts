@@ -7,7 +7,6 @@ import { collectThreadsEarly } from '#indexer/pipeline/heap.ts'
 import { buildSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { lastIndexedOf } from '#indexer/reuse/last-indexed.ts'
 import { createSearchThreads } from '#indexer/search/search-thread.ts'
-import { createGzipThreads } from '#indexer/snapshot/gzip-thread.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
@@ -28,9 +27,9 @@ const TICKS_A_SECOND = 100
 // As a process for jobs does: at its start, and once no job came within seconds.
 collectThreadsEarly()
 optimizeLater()
-const threads = { searchThreads: createSearchThreads(), gzipThreads: createGzipThreads() }
+const searchThreads = createSearchThreads()
 const signal = new AbortController().signal
-await warmUp(threads, signal)
+await warmUp(searchThreads, signal)
 
 /** One job in a process of its own: `job-once.ts <root> <owner> <name> <commit> <store>` prints its cost as JSON. */
 const [root, owner, name, commit, store] = process.argv.slice(2) as [string, string, string, CommitSha, string]
@@ -49,7 +48,7 @@ const deps = {
   seconds: SECONDS,
   isRepair: false,
   fallbacks: NO_FALLBACKS,
-  ...threads,
+  searchThreads,
 }
 const written = await buildSnapshot(deps, { repository, commit }, await lastIndexed.read(), { signal })
 const seconds = (performance.now() - startedAt) / 1000

@@ -4,7 +4,7 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { encodeHeader, type Location, type RowOf, SnapshotHeader, TABLES, type TableName } from '#core/snapshot/format.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
-import { type IndexThreads, type SnapshotDeps, writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
+import { type SnapshotDeps, writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -35,7 +35,7 @@ export async function index(
   commit: CommitSha,
   root: string,
   change: Partial<HostRepository> = {},
-  beside: Partial<Pick<SnapshotDeps, keyof IndexThreads | 'startUsedTime'>> = {},
+  beside: Pick<SnapshotDeps, 'searchThreads' | 'startUsedTime'> = {},
 ): Promise<Indexed> {
   const host = await openLocalHost({ root, baseUrl: 'http://127.0.0.1' })
   const blobs = createMemoryBlobStore(systemClock)

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { warmUp } from '#indexer/jobs/warm-up.ts'
 import { createSearchThreads } from '#indexer/search/search-thread.ts'
-import { createGzipThreads } from '#indexer/snapshot/gzip-thread.ts'
 
 test('a process warms up with skills that are served in full, so that it writes records and counts tokens', async () => {
-  const skills = await warmUp({ searchThreads: null, gzipThreads: null }, new AbortController().signal)
+  const skills = await warmUp(null, new AbortController().signal)
   expect(skills.length).toBeGreaterThan(0)
   expect(skills.filter(({ tokens }) => tokens === undefined)).toEqual([])
 })
@@ -12,19 +11,18 @@ test('a process warms up with skills that are served in full, so that it writes 
 test('a job that arrives ends it', async () => {
   const arrived = new AbortController()
   setImmediate(() => arrived.abort(new Error('a job has arrived')))
-  await expect(warmUp({ searchThreads: null, gzipThreads: null }, arrived.signal)).rejects.toThrow('a job has arrived')
+  await expect(warmUp(null, arrived.signal)).rejects.toThrow('a job has arrived')
 })
 
-test('it leaves a thread of each kind for the first job, also one of little text', async () => {
+test('it leaves a search thread for the first job, also one of little text', async () => {
   const { signal } = new AbortController()
-  const threads = { searchThreads: createSearchThreads(), gzipThreads: createGzipThreads() }
-  const place = { addBytes: async () => [] }
-  const start = () => [threads.searchThreads.start(place, signal, SMALL_TEXT_BYTES), threads.gzipThreads.start(SMALL_TEXT_BYTES)]
-  expect(start()).toEqual([null, null])
+  const threads = createSearchThreads()
+  const start = () => threads.start({ addBytes: async () => [] }, signal, SMALL_TEXT_BYTES)
+  expect(start()).toBeNull()
   await warmUp(threads, signal)
   const started = start()
-  expect(started).not.toContain(null)
-  await Promise.all(started.map(one => one?.close()))
+  expect(started).not.toBeNull()
+  await started?.close()
 })
 
 const SMALL_TEXT_BYTES = 200_000
