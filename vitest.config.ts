@@ -15,7 +15,7 @@ process.env.GLIBC_TUNABLES ??= 'glibc.malloc.hugetlb=1'
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/support/fixed-seed.ts', 'test/support/usual-heap.ts'],
+    setupFiles: ['test/support/fixed-seed.ts'],
     globalSetup: ['test/support/left-out.ts', 'test/support/servers/global-setup.ts'],
     reporters: ['default', './test/support/slowest-files.ts'],
     sequence: { sequencer: LongestFirst },

@@ -11,8 +11,6 @@ import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
 import { useProxies } from '#infra/system/proxies.ts'
-import { optimizeLater } from '../pipeline/compiler.ts'
-import { collectThreadsEarly } from '../pipeline/heap.ts'
 import { createSearchThreads } from '../search/search-thread.ts'
 import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from './job-messages.ts'
 import type { Watched } from './job-watchdog.ts'
@@ -45,8 +43,6 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   preferForOomKill()
   const folder = makeFolder()
   send({ type: 'begun', folder })
-  collectThreadsEarly()
-  optimizeLater()
   // If a job blocks this thread, the watchdog thread ends the process.
   const watched: Watched = { worker: process.ppid, folder }
   new Thread(new URL('./job-watchdog.ts', import.meta.url), { workerData: watched }).unref()

@@ -2,14 +2,12 @@ import { inTurns } from '#core/concurrency/turns.ts'
 import { INDEXED_TEXT_BYTES } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { say } from '#core/words/findings.ts'
-import type { BlobReader, KnownTexts, RepositoryTree } from '../reuse/repository-tree.ts'
+import type { BlobReader, RepositoryTree } from '../reuse/repository-tree.ts'
 import { assembleInSteps } from '../rules/assemble.ts'
 import { limitDiagnostic, type Plan, planContent } from '../rules/plan.ts'
 import { buildTree, type Tree } from '../rules/tree.ts'
 import { applyManifestsInSteps } from '../rules/withheld.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
-import { optimizeAsUsual } from './compiler.ts'
-import { keepHeapSmall } from './heap.ts'
 import type { IndexOptions } from './progress.ts'
 import { readContent } from './read-content.ts'
 import { readLicenses, readLinkTexts, readManifests, readSkills } from './read-policy.ts'
@@ -35,10 +33,6 @@ export async function indexRepository<Written>(
   const { onProgress = () => {}, search = null, signal, committedAt } = options
   const asked = withAskedSizes(entries)
   const tree = buildTree(asked, await readLinkTexts(blobs, asked))
-  if (isLarge(tree, blobs.known)) {
-    keepHeapSmall()
-    optimizeAsUsual()
-  }
   signal?.throwIfAborted()
 
   onProgress({ stage: 'policy', done: 0, total: null })
@@ -79,14 +73,3 @@ async function readPlan(
   }
   return { plan, truncated: plan.truncated || skills.truncated || dropped > 0 }
 }
-
-/** Whether the job reads so many files that it pays to save memory, and to optimize code early. */
-function isLarge(tree: Tree, known: KnownTexts | undefined): boolean {
-  let unknown = 0
-  for (const folder of tree.folders.values()) {
-    for (const { oid } of folder.files.values()) if (!known?.has(oid)) unknown++
-  }
-  return unknown > LARGE_FILES
-}
-
-const LARGE_FILES = 4_000

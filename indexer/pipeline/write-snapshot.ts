@@ -12,14 +12,13 @@ import { loadReadings, NO_READINGS } from '../reuse/earlier-readings.ts'
 import { type EarlierSnapshot, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
 import { type LastIndexedCommits, lastIndexedOf } from '../reuse/last-indexed.ts'
 import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
-import { isBinaryName, isProse } from '../rules/content-kind.ts'
+import { isProse } from '../rules/content-kind.ts'
 import { sumBytes } from '../rules/tree.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
 import type { SearchThreads } from '../search/search-thread.ts'
 import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
-import { collectForBuffers } from './heap.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
 import type { Progress } from './progress.ts'
@@ -195,33 +194,23 @@ async function buildFrom(
   const read = await readTree(reader, options.onProgress)
   const readings = earlier === null ? NO_READINGS : await loadReadings(earlier)
   const { tree, parts } = reuseEarlier(earlier, readings, read, { noteSizes: host.isRemote })
-  const textBytes = textBytesOf(tree.entries)
-  const wholeBytes = sumBytes(tree.entries.filter(({ path, oid }) => path !== null && !isBinaryName(path) && !readings.has(oid)))
-  collectForBuffers(earlier === null || wholeBytes > MANY_BYTES)
+  const target = isRepair ? replacingDamaged(blobs) : blobs
+  const writer = createSnapshotWriter(target, repository, commit, parts)
+  const previous = await openPreviousSection(earlier, options.signal)
+  const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytesOf(tree.entries)) : null
+  const search = beside ?? createSearchBuilder(writer, { previous, signal: options.signal })
   try {
-    const target = isRepair ? replacingDamaged(blobs) : blobs
-    const writer = createSnapshotWriter(target, repository, commit, parts)
-    const previous = await openPreviousSection(earlier, options.signal)
-    const beside = previous === null ? searchThreads?.start(writer, options.signal, textBytes) : null
-    const search = beside ?? createSearchBuilder(writer, { previous, signal: options.signal })
-    try {
-      const confirm = async () => reader.confirm?.()
-      return await indexRepository(writer, tree, repository, {
-        ...options,
-        search,
-        confirm,
-        committedAt: reader.committedAt ?? null,
-      })
-    } finally {
-      await search.close()
-    }
+    const confirm = async () => reader.confirm?.()
+    return await indexRepository(writer, tree, repository, {
+      ...options,
+      search,
+      confirm,
+      committedAt: reader.committedAt ?? null,
+    })
   } finally {
-    collectForBuffers(true)
+    await search.close()
   }
 }
-
-/** Of files that may be read whole, since no reading replaces their text. */
-const MANY_BYTES = 16 * 1024 * 1024
 
 function textBytesOf(entries: readonly TreeEntry[]): number {
   return sumBytes(entries.filter(({ path }) => path !== null && isProse(path)))

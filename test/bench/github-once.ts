@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobSelection, TreeEntry } from '#core/ports/git-host.ts'
-import { keepHeapSmall } from '#indexer/pipeline/heap.ts'
 import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -24,8 +23,6 @@ export interface ReadOnce {
  * `next`: as if everything of the commit before was held. `watch`: watches the memory of other processes, which takes time and memory.
  */
 const LIMITS = { treeEntries: TREE_ENTRIES, treeDepthSegments: 10_000, seconds: 600 }
-/** More make the indexer keep its heap small. */
-const LARGE_FILES = 4_000
 const WATCH_MILLISECONDS = 10
 
 const [mode, url, apiUrl, owner, name, ref] = process.argv.slice(2) as [string, string, string, string, string, string]
@@ -52,8 +49,6 @@ async function read(): Promise<Pick<ReadOnce, 'files' | 'textBytes'>> {
   const reader = await host.open(repository, commit, LIMITS, selection)
   const entries: TreeEntry[] = []
   for await (const entry of reader.entries()) entries.push(entry)
-  // As the indexer does from here on.
-  if (entries.length > LARGE_FILES) keepHeapSmall()
   const uses = INDEXED_BLOBS.usesOf(entries)
   const wanted = entries.filter(({ oid, sizeBytes }, index) => {
     return uses[index] === 'bytes' && !before?.has(oid) && sizeBytes !== null && sizeBytes <= READABLE_FILE_BYTES

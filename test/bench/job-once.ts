@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import { warmUp } from '#indexer/jobs/warm-up.ts'
-import { optimizeLater } from '#indexer/pipeline/compiler.ts'
-import { collectThreadsEarly } from '#indexer/pipeline/heap.ts'
 import { buildSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { lastIndexedOf } from '#indexer/reuse/last-indexed.ts'
 import { createSearchThreads } from '#indexer/search/search-thread.ts'
@@ -25,8 +23,6 @@ const SECONDS = 900
 const TICKS_A_SECOND = 100
 
 // As a process for jobs does: at its start, and once no job came within seconds.
-collectThreadsEarly()
-optimizeLater()
 const searchThreads = createSearchThreads()
 const signal = new AbortController().signal
 await warmUp(searchThreads, signal)
