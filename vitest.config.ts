@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config'
-import { AHEAD } from './indexer/jobs/ahead.ts'
 import { keepCompiledSources } from './scripts/setup/runtime.mjs'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { keepTemporaryFilesInMemory } from './test/support/temporary-files.ts'
@@ -8,8 +7,6 @@ import { chosenRuns, workersOf } from './test/support/tiers.ts'
 // Programs that a test starts by themselves begin as fast as the command does.
 keepCompiledSources(import.meta.dirname)
 keepTemporaryFilesInMemory()
-// A service of a test seldom has a second job. What it would prepare for one costs more processor time than the service itself.
-process.env[AHEAD] = 'off'
 // Workers start thousands of programs, and each start copies the page tables of a worker. With huge pages there are fewer: a tenth of the time.
 process.env.GLIBC_TUNABLES ??= 'glibc.malloc.hugetlb=1'
 

@@ -22,6 +22,8 @@ import { warmUp } from './warm-up.ts'
 const FLUSH_MILLISECONDS = 5_000
 /** Time to close once the worker has disconnected. */
 const CLOSE_MILLISECONDS = 1_500
+/** A process that has waited this long for its first job warms up. */
+const WARM_UP_MILLISECONDS = 3_000
 const TOUCH_MILLISECONDS = 10 * 60 * 1000
 
 try {
@@ -72,24 +74,20 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
 
   async function warm(signal: AbortSignal): Promise<void> {
     try {
+      await sleep(WARM_UP_MILLISECONDS, undefined, { signal })
       await warmUp(searchThreads, signal)
     } catch (error) {
-      if (signal.aborted) return
-      fallbacks.note('warm_up', error)
+      if (!signal.aborted) fallbacks.note('warm_up', error)
     }
-    send({ type: 'warm' })
   }
 
-  let warming = new AbortController()
+  const firstJob = new AbortController()
   process.on('message', (message: ToJobProcess) => {
-    warming.abort(new Error('the processors are needed for a job'))
+    firstJob.abort()
     if (message.type === 'stop') stop.abort(new Error('the worker stopped this job'))
-    else if (message.type === 'run') void run(message)
-    else if (message.type === 'warm-up') {
-      warming = new AbortController()
-      void warm(AbortSignal.any([warming.signal, disconnected.signal]))
-    }
+    else void run(message)
   })
+  void warm(AbortSignal.any([firstJob.signal, disconnected.signal]))
   send({ type: 'ready' })
 
   if (!disconnected.signal.aborted) await once(disconnected.signal, 'abort')

@@ -7,20 +7,13 @@ import type { JobEnd } from './job-runner.ts'
 /** Messages from a worker to a job process, which runs one job at a time. Settings come in the environment. */
 export type ToJobProcess =
   /** `handover`: what the worker knows by now. `access`: what reads the repository of this job and nothing else; `null` where none is needed. A message, since arguments and variables of processes can be read. */
-  | { type: 'run'; job: IndexJob; access: string | null; handover: string }
-  | { type: 'stop' }
-  /** Nothing runs: warm up until the next message. */
-  | { type: 'warm-up' }
-  /** A job runs in another process, which needs the processors. */
-  | { type: 'rest' }
+  { type: 'run'; job: IndexJob; access: string | null; handover: string } | { type: 'stop' }
 
 /** Messages from a job process. `begun` and then `ready` come once, `ended` after each job. */
 export type FromJobProcess =
   /** `folder` holds all temporary files of the process. */
   | { type: 'begun'; folder: string }
   | { type: 'ready' }
-  /** It has warmed up. */
-  | { type: 'warm' }
   | { type: 'stage'; stage: IndexStage; progress: IndexProgress | undefined }
   | { type: 'recorded'; records: readonly MetricValue[] }
   /** `cause`: as `packError` made it. */

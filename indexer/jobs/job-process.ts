@@ -8,6 +8,7 @@ import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { jobEnvironment } from './job-environment.ts'
+import { LONG_JOB_SECONDS } from './job-lanes.ts'
 import { type FromJobProcess, type ToJobProcess, unpackEnd, unpackError } from './job-messages.ts'
 import type { JobEnd, RunOptions } from './job-runner.ts'
 import { killTree, readHeldBytes, readProcessorSeconds, yieldBy } from './processes.ts'
@@ -18,21 +19,9 @@ export interface JobProcess {
   readonly isAlive: boolean
   /** The last measured resident memory, without child processes. */
   readonly residentBytes: number
-  /** It yields to other jobs, since a job of it was long or was expected to be: only an administrator could raise its priority again. */
-  readonly isSlow: boolean
-  /** It has begun a job. */
-  readonly isUsed: boolean
-  /** It has run a small sample of a job, and keeps what the next one needs. */
-  readonly isWarm: boolean
-  /** Resolves once it is warm. */
-  readonly warmed: Promise<void>
   run(job: IndexJob, options: RunOptions): Promise<ProcessedJob>
-  /** Makes it yield to other jobs before its job turns out to be long. */
+  /** Gives it the priority of a long job, for the rest of its life. */
   yieldToJobs(): void
-  /** Begins to warm up, or begins again, until it is told to `rest` or to run a job. */
-  warmUp(): void
-  /** Leaves the processors to a job of another process. */
-  rest(): void
   /** Disconnects it, and kills it if it does not end within `CLOSE_MILLISECONDS`. */
   end(reason: EndReason): Promise<void>
   /** Resolves once it has ended and its temporary folder is removed. */
@@ -56,7 +45,7 @@ export interface ProcessEnd {
 
 /** `stuck`: it did not stop in time. */
 type KillReason = 'memory' | 'time' | 'stuck'
-/** `large`: it holds too much memory after a job to run the next. `slow`: one that yields less took its place. */
+/** `large`: it holds too much memory after a job to run the next. `slow`: it has the priority of a long job. */
 type EndReason = 'idle' | 'large' | 'slow' | 'stopped'
 
 export interface JobProcessSettings {
@@ -90,8 +79,6 @@ const HELPERS = process.execArgv.filter(argument => argument.startsWith('--v8-po
 const MEGABYTE = 1024 * 1024
 /** In this time a process can allocate a few hundred megabytes. */
 const LOOK_MILLISECONDS = 200
-/** Processor time after which a job is long: that of some three hundred files. */
-const LONG_JOB_SECONDS = 0.75
 /** After the time limit, time to receive messages that arrived while the worker itself was blocked. */
 const HEARING_MILLISECONDS = 500
 
@@ -127,12 +114,6 @@ class RunningProcess implements JobProcess {
   readonly ready: Promise<void>
   readonly ended: Promise<ProcessEnd>
   isAlive = true
-  isSlow = false
-  isUsed = false
-  isWarm = false
-  readonly #warmed = Promise.withResolvers<void>()
-  readonly warmed = this.#warmed.promise
-  #isWarming = false
   residentBytes = 0
   readonly #child: ChildProcess
   readonly #settings: JobProcessSettings
@@ -149,15 +130,12 @@ class RunningProcess implements JobProcess {
       stdio: ['ignore', 2, 2, 'ipc'],
     })
     // At once, before it has other threads: they inherit it.
-    this.#yield(SHORT_JOB_NICENESS)
+    this.#yieldBy(SHORT_JOB_NICENESS)
     this.ready = new Promise(resolve => {
       this.#child.on('message', (message: FromJobProcess) => {
         if (message.type === 'begun') this.#folder = message.folder
         else if (message.type === 'ready') resolve()
-        else if (message.type === 'warm') {
-          this.isWarm = true
-          this.#warmed.resolve()
-        } else if (message.type === 'recorded') {
+        else if (message.type === 'recorded') {
           for (const [name, labels, value] of message.records) settings.metrics.record(name, labels as never, value)
         } else if (message.type === 'fell-back') this.#fallbacks.note(message.kind, unpackError(message.cause))
         else this.#onMessage(message)
@@ -177,8 +155,6 @@ class RunningProcess implements JobProcess {
   async run(job: IndexJob, { signal, onStage }: RunOptions): Promise<ProcessedJob> {
     const access = (await this.#settings.accessTo?.(job.repository)) ?? null
     if (signal.aborted) return { end: { status: 'stopped' }, isLong: false, mayRetry: false }
-    this.isUsed = true
-    this.#isWarming = false
     let isStarted = false
     const jobEnd = new Promise<JobEnd>(resolve => {
       this.#onMessage = message => {
@@ -188,34 +164,19 @@ class RunningProcess implements JobProcess {
       }
     })
     const isOver = new AbortController()
-    void this.#watchTime(isOver.signal)
+    const watchedTime = this.#watchTime(isOver.signal)
     void this.#watchMemory(isOver.signal)
-    const watchedLength = this.#watchLength(isOver.signal)
     void this.#watchStop(signal, isOver.signal)
     this.#send({ type: 'run', job, access, handover: this.#settings.handover() })
     const end = await Promise.race([jobEnd, this.ended.then(ended => endOfJob(ended, signal.aborted))])
     isOver.abort()
     this.#onMessage = () => {}
     const mayRetry = end.status === 'crashed' && this.#reason === 'died' && !isStarted
-    return { end, isLong: await watchedLength, mayRetry }
+    return { end, isLong: await watchedTime, mayRetry }
   }
 
   yieldToJobs(): void {
-    if (this.isSlow) return
-    this.#yield(YIELDING_NICENESS)
-    this.isSlow = true
-  }
-
-  warmUp(): void {
-    if (this.#isWarming || this.isWarm) return
-    this.#isWarming = true
-    this.#send({ type: 'warm-up' })
-  }
-
-  rest(): void {
-    if (!this.#isWarming || this.isWarm) return
-    this.#isWarming = false
-    this.#send({ type: 'rest' })
+    this.#yieldBy(YIELDING_NICENESS)
   }
 
   async end(reason: EndReason): Promise<void> {
@@ -242,13 +203,23 @@ class RunningProcess implements JobProcess {
     return { code, signal, reason: this.#reason }
   }
 
-  async #watchTime(isOver: AbortSignal): Promise<void> {
+  /** Lowers the priority of a job that is long, and kills one that is late. @returns whether it was long */
+  async #watchTime(isOver: AbortSignal): Promise<boolean> {
     const { wallSeconds, processorSeconds } = this.#settings.kill ?? KILL
     const [usedBefore, startedAt] = [await readProcessorSeconds(this.pid), performance.now()]
-    const isLate = async () =>
-      performance.now() - startedAt > wallSeconds * 1000 || (await readProcessorSeconds(this.pid)) - usedBefore > processorSeconds
-    while (!(await isLate())) if (!(await passed(LOOK_MILLISECONDS, isOver))) return
-    if (await passed(HEARING_MILLISECONDS, isOver)) this.#kill('time')
+    let isLong = false
+    while (await passed(LOOK_MILLISECONDS, isOver)) {
+      const used = (await readProcessorSeconds(this.pid)) - usedBefore
+      if (isOver.aborted) break
+      if (used > LONG_JOB_SECONDS && !isLong) {
+        this.yieldToJobs()
+        isLong = true
+      }
+      if (used <= processorSeconds && performance.now() - startedAt <= wallSeconds * 1000) continue
+      if (await passed(HEARING_MILLISECONDS, isOver)) this.#kill('time')
+      break
+    }
+    return isLong
   }
 
   async #watchMemory(isOver: AbortSignal): Promise<void> {
@@ -261,18 +232,6 @@ class RunningProcess implements JobProcess {
     }
   }
 
-  /** Whether the job turned out to be long before it was over. */
-  async #watchLength(isOver: AbortSignal): Promise<boolean> {
-    const before = await readProcessorSeconds(this.pid)
-    while (await passed(LOOK_MILLISECONDS, isOver)) {
-      const used = (await readProcessorSeconds(this.pid)) - before
-      if (used <= LONG_JOB_SECONDS || isOver.aborted) continue
-      this.yieldToJobs()
-      return true
-    }
-    return false
-  }
-
   async #watchStop(signal: AbortSignal, isOver: AbortSignal): Promise<void> {
     await aborted(AbortSignal.any([signal, isOver]))
     if (isOver.aborted) return
@@ -281,7 +240,7 @@ class RunningProcess implements JobProcess {
   }
 
   /** Where processors are scarce, answers come before jobs. */
-  #yield(niceness: number): void {
+  #yieldBy(niceness: number): void {
     if (this.#child.pid !== undefined) yieldBy(this.#child.pid, niceness)
   }
 

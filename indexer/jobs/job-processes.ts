@@ -1,8 +1,7 @@
 import type { IndexJob } from '#core/ports/job-queue.ts'
-import { preparesAhead } from './ahead.ts'
+import { LongJobs, takeIdle } from './job-lanes.ts'
 import { type JobProcess, type JobProcessSettings, type ProcessEnd, type ProcessedJob, startJobProcess } from './job-process.ts'
 import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
-import { LongRepositories } from './long-repositories.ts'
 import type { IndexerLog } from './run-lease.ts'
 
 export interface JobProcessesSettings extends JobProcessSettings {
@@ -10,24 +9,17 @@ export interface JobProcessesSettings extends JobProcessSettings {
   concurrency: number
   /** Idle processes are ended after this time, except `KEPT`. Default: a minute. */
   idleMilliseconds?: number
-  /** A second process starts, and those that are there warm up, once no job has run for this time. Default: `SETTLED_MILLISECONDS`. */
-  settledMilliseconds?: number
 }
 
 const IDLE_MILLISECONDS = 60_000
-/**
- * Idle processes that are kept: one for the next job, and one for a job of another repository that comes while that one runs. A start takes
- * longer than a small job, all the more beside a large one.
- */
+/** Idle processes that are kept: one for the next job, and one for a job of another repository that comes while that one runs. */
 const KEPT = 2
-/** By then a visitor who opened a repository has their first answers. A deployment with new repositories all day is seldom idle for longer. */
-const SETTLED_MILLISECONDS = 1_000
 /** A process that holds more of its memory limit after a job is ended. */
 const LARGE_SHARE = 1 / 2
 
 /**
  * Runs jobs in child processes with limits on time and memory. A process runs one job at a time and is reused for the next one, since starting
- * one takes longer than most jobs. A repository with long jobs gets a process that yields. Decisions 0085 and 0106.
+ * one takes longer than most jobs. Long jobs leave a process to the others (`job-lanes.ts`).
  */
 export function createJobProcesses(settings: JobProcessesSettings, log: IndexerLog): JobRunner {
   return new JobProcesses(settings, log)
@@ -37,7 +29,7 @@ class JobProcesses implements JobRunner {
   readonly #settings: JobProcessesSettings
   readonly #log: IndexerLog
   readonly #all = new Set<JobProcess>()
-  readonly #long = new LongRepositories()
+  readonly #long = new LongJobs()
   /** The last used one comes last. */
   readonly #idle: { process: JobProcess; since: number }[] = []
   /** The start of a process that no job waits for. */
@@ -53,41 +45,17 @@ class JobProcesses implements JobRunner {
     this.#endIdle()
     if (this.#idle.length === 0) await this.#starting
     if (this.#idle.length === 0) this.#keep(await this.#start(signal))
-    else if (this.#isSettled) {
-      if (this.#needsAnother()) this.#starting = this.#startAnother(signal)
-      else this.#coldest()?.warmUp()
-    }
-  }
-
-  /** The one that will be used first of those that ran no job, or else of all; `null` when all are warm. */
-  #coldest(): JobProcess | null {
-    const cold = this.#idle.map(({ process }) => process).filter(process => !process.isWarm)
-    return cold.findLast(process => !process.isUsed) ?? cold.at(-1) ?? null
+    else if (this.#idle.length < this.#kept && this.#isQuiet) this.#starting = this.#startSpare(signal)
   }
 
   async run(job: IndexJob, options: RunOptions): Promise<JobEnd> {
-    const idle = this.#takeIdle(job)
-    for (const { process } of this.#idle) process.rest()
+    const isLong = this.#long.isExpected(job)
+    const idle = takeIdle(this.#idle, isLong, this.#kept)
     if (idle) {
-      const { end, mayRetry } = await this.#runIn(idle, job, options)
+      const { end, mayRetry } = await this.#runIn(idle.process, isLong, job, options)
       if (!mayRetry) return end
     }
-    return (await this.#runIn(await this.#start(options.signal), job, options)).end
-  }
-
-  /**
-   * The last used one that does not yield to other jobs, or else one that does. For a job that is expected to be long, one that yields, or else the one
-   * whose last use is longest ago: the others are warmer.
-   */
-  #takeIdle(job: IndexJob): JobProcess | null {
-    const index = this.#isExpectedLong(job)
-      ? Math.max(0, this.#firstSlow)
-      : this.#idle.findLastIndex(({ process }) => !process.isSlow)
-    return this.#idle.splice(index, 1)[0]?.process ?? null
-  }
-
-  #isExpectedLong({ repository }: IndexJob): boolean {
-    return this.#long.has(repository.id)
+    return (await this.#runIn(await this.#start(options.signal), isLong, job, options)).end
   }
 
   async close(): Promise<void> {
@@ -101,7 +69,6 @@ class JobProcesses implements JobRunner {
     this.#all.add(started)
     this.#log.info({ process: started.pid, milliseconds: Math.round(performance.now() - startedAt) }, 'job process ready')
     void started.ended.then(end => this.#forget(started, end))
-    void started.warmed.then(() => this.#log.info({ process: started.pid }, 'job process warm'))
     return started
   }
 
@@ -114,11 +81,13 @@ class JobProcesses implements JobRunner {
     this.#log[isPlanned ? 'info' : 'warn']({ process: process.pid, reason, code, signal }, 'job process ended')
   }
 
-  async #runIn(process: JobProcess, job: IndexJob, options: RunOptions): Promise<ProcessedJob> {
-    if (this.#isExpectedLong(job)) process.yieldToJobs()
+  /** @param isLong expected to be long */
+  async #runIn(process: JobProcess, isLong: boolean, job: IndexJob, options: RunOptions): Promise<ProcessedJob> {
+    if (isLong) process.yieldToJobs()
     const processed = await process.run(job, options)
-    this.#long.note(job.repository.id, processed)
-    this.#keep(process)
+    this.#long.note(job, processed)
+    if (isLong || processed.isLong) void process.end('slow')
+    else this.#keep(process)
     return processed
   }
 
@@ -134,40 +103,22 @@ class JobProcesses implements JobRunner {
 
   #endIdle(): void {
     const { idleMilliseconds = IDLE_MILLISECONDS } = this.#settings
-    const idle = this.#idle
-    while (idle.length > this.#kept) {
-      const next = Math.max(0, this.#firstSlow)
-      if (performance.now() - (idle[next]?.since ?? 0) <= idleMilliseconds) return
-      void idle.splice(next, 1)[0]?.process.end('idle')
+    while (this.#idle.length > this.#kept) {
+      if (performance.now() - (this.#idle[0]?.since ?? 0) <= idleMilliseconds) return
+      void this.#idle.shift()?.process.end('idle')
     }
   }
 
-  /** Where the first idle process is that yields; -1 when there is none. */
-  get #firstSlow(): number {
-    return this.#idle.findIndex(({ process }) => process.isSlow)
+  /** No job runs that would share its processors with the start of a process. */
+  get #isQuiet(): boolean {
+    return this.#idle.length === this.#all.size && this.#starting === null
   }
 
-  /** No job runs, and none has for a while: its visitors need the processors. */
-  get #isSettled(): boolean {
-    const { settledMilliseconds = SETTLED_MILLISECONDS, env } = this.#settings
-    if (!preparesAhead(env)) return false
-    const idle = this.#idle
-    const since = Math.max(...idle.map(one => one.since))
-    return idle.length === this.#all.size && performance.now() - since >= settledMilliseconds && this.#starting === null
-  }
-
-  /** A slow process is replaced. */
-  #needsAnother(): boolean {
-    return this.#idle.filter(({ process }) => !process.isSlow).length < this.#kept
-  }
-
-  /** The worker does not wait for it: a job that comes meanwhile has a process, and a long job takes the process that is being replaced. */
-  async #startAnother(signal: AbortSignal): Promise<void> {
+  /** The worker does not wait for it: a job that comes meanwhile has a process. */
+  async #startSpare(signal: AbortSignal): Promise<void> {
     try {
       // First: those that ran jobs are warm, and are used before it.
       this.#idle.unshift({ process: await this.#start(signal), since: performance.now() })
-      const slow = this.#firstSlow
-      if (slow >= 0 && this.#idle.length > this.#kept) void this.#idle.splice(slow, 1)[0]?.process.end('slow')
     } catch (error) {
       if (!signal.aborted) this.#log.warn({ err: error }, 'cannot start a spare job process')
     }

@@ -36,7 +36,7 @@ export async function readProcessorSeconds(pid: number): Promise<number> {
  *
  * On Linux each thread has a priority of its own. The other threads are not touched, since that takes a look at `/proc/<pid>/task`, which makes the
  * kernel keep an entry for each. A thread that ends removes its entry at its own low priority. Until it has had its turn, the kernel lets nobody
- * reap the process, and the event loop of the worker would spin in `wait4`: for seconds on a busy processor. Decision 0109.
+ * reap the process, and the event loop of the worker would spin in `wait4`: for seconds on a busy processor. Decision 0135.
  */
 export function yieldBy(pid: number, niceness: number): void {
   try {

@@ -9,7 +9,7 @@ import type { SearchThreads } from '../search/search-thread.ts'
 
 /**
  * Indexes a small repository in memory and drops what it stores. A process that has done so indexes its first repository faster: its code is
- * compiled, and the license data and the vocabulary of the tokenizer are loaded. Takes about a second.
+ * compiled, and the license data are loaded. Takes about a second of a processor.
  *
  * @param searchThreads keeps a warm thread for the next job; `null`: without threads
  * @returns the skills of that repository
@@ -70,7 +70,7 @@ const NO_STORE: BlobStore = {
   close: async () => {},
 }
 
-/** Open, so that the skills are served in full: only then are records written and tokens counted. */
+/** Open, so that the skills are served in full: only then are records written. */
 const MIT = `MIT License
 
 Copyright (c) 2026 The sample

@@ -24,8 +24,7 @@ export interface WorkerOptions {
 
 /**
  * Takes jobs from the queue and runs them until it is stopped. After a failure of the queue or the runner it backs off and polls again.
- * It takes a job only when the job can start without delay. Beside a job that has just started it prepares for the next one only if one waits:
- * the start of a process takes as long as a small job, which would share its processors with it. Decision 0087.
+ * It takes a job only when the job can start without delay.
  */
 export function startWorker(deps: LeaseDeps, { concurrency, signal, rest: restOf = restAfter }: WorkerOptions): Worker {
   const { queue, runner, metrics, log } = deps
@@ -34,21 +33,15 @@ export function startWorker(deps: LeaseDeps, { concurrency, signal, rest: restOf
   const runningKeys = new Set<string>()
   let rest = new AbortController()
   let failures = 0
-  /** The last look took a job, so there was no pause since. */
-  let hasJustStarted = false
   // Every running job adds a listener.
   setMaxListeners(0, signal)
   metrics.beforeRead(() => metrics.record('mountglass_jobs_running', {}, running.size))
 
   async function takeJob(): Promise<Lease | null> {
     try {
-      const mayPrepare = !hasJustStarted || running.size === 0 || (await queue.depth()) > running.size
-      hasJustStarted = false
-      if (!mayPrepare) return null
       await runner.ready(signal)
       const lease = await queue.take(name)
       failures = 0
-      hasJustStarted = lease !== null
       return lease
     } catch (error) {
       if (signal.aborted) return null

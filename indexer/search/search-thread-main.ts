@@ -2,7 +2,6 @@
 
 import { parentPort } from 'node:worker_threads'
 import type { Location } from '#core/snapshot/format.ts'
-import { followMainThread } from '../snapshot/main-thread-priority.ts'
 import { createSearchBuilder, type SearchBuilder } from './builder.ts'
 import type { SectionPlace } from './page-stream.ts'
 import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
@@ -29,7 +28,6 @@ parentPort?.on('message', (message: ToSearchThread) => {
 })
 
 async function answer(message: Exclude<ToSearchThread, { type: 'stored' }>): Promise<void> {
-  followMainThread()
   builder ??= createSearchBuilder(place)
   if (message.type === 'finish') {
     const section = await builder.finish(message.originals)

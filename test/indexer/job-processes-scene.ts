@@ -2,7 +2,6 @@ import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
-import { AHEAD } from '#indexer/jobs/ahead.ts'
 import { createJobProcesses, type JobProcessesSettings } from '#indexer/jobs/job-processes.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
@@ -16,9 +15,6 @@ import { temporaryFolder } from '#test/support/store-drivers.ts'
 
 /** A program that plays tricks on the jobs of some repositories. */
 export const HOSTILE = new URL('../support/hostile-jobs.ts', import.meta.url).href
-
-/** As a deployment begins: a second process starts when nothing is to be done. */
-export const PREPARED = { [AHEAD]: 'on' }
 
 export interface ProcessesOptions {
   settings?: Partial<JobProcessesSettings>

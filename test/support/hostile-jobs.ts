@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { appendFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 
 /**
  * What a job can do to its process, for repositories with such a name. Loaded by `NODE_OPTIONS=--import`, so that nothing of it lies in
- * the program itself. With `?told=<file>` the process also writes there what it is told: its id and the type of each message, a line each.
+ * the program itself.
  */
 
 const TRICKS: Record<string, () => void> = {
@@ -44,9 +43,6 @@ function hold(): void {
   process.removeAllListeners('message')
 }
 
-const told = new URL(import.meta.url).searchParams.get('told')
-
 if (process.argv[1]?.endsWith('/job-main.ts')) {
-  if (told !== null) process.on('message', ({ type }: { type: string }) => appendFileSync(told, `${process.pid} ${type}\n`))
   process.on('message', (message: { job?: { repository: { name: string } } }) => TRICKS[message.job?.repository.name ?? '']?.())
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { warmUp } from '#indexer/jobs/warm-up.ts'
 import { createSearchThreads } from '#indexer/search/search-thread.ts'
 
-test('a process warms up with skills that are served in full, so that it writes records and counts tokens', async () => {
+test('a process warms up with skills that are served in full, so that it writes records', async () => {
   const skills = await warmUp(null, new AbortController().signal)
   expect(skills.length).toBeGreaterThan(0)
   expect(skills.filter(({ tokens }) => tokens === undefined)).toEqual([])

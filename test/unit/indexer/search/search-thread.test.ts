@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
-import { getPriority, setPriority } from 'node:os'
-import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import type { Location } from '#core/snapshot/format.ts'
 import { createSearchBuilder, type SearchBuilder } from '#indexer/search/builder.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
@@ -67,32 +65,6 @@ test('the section is the one that is built without a thread', async () => {
   expect(section).toEqual(await build(createSearchBuilder(alone), ITEMS))
   expect(place.digest()).toBe(alone.digest())
 })
-
-test.runIf(process.platform === 'linux')('the thread yields as soon as the main thread does', async () => {
-  const builder = start(hashing())
-  await builder.add(item(1))
-  const lower = getPriority(process.pid) + 1
-  // Those that start later inherit a priority.
-  const threads = (await readdir('/proc/self/task')).filter(thread => Number(thread) !== process.pid)
-  const yielding = () => threads.flatMap(priorityOf).filter(priority => priority === lower).length
-  const before = yielding()
-  setPriority(process.pid, lower)
-  onTestFinished(() => {
-    // A privilege: without it, what this process runs afterwards yields a little.
-    if (process.getuid?.() === 0) setPriority(process.pid, lower - 1)
-  })
-  await builder.finish()
-  expect(yielding()).toBe(before + 1)
-})
-
-/** None of a thread that ended meanwhile. */
-function priorityOf(thread: string): number[] {
-  try {
-    return [getPriority(Number(thread))]
-  } catch {
-    return []
-  }
-}
 
 test('texts that are read faster than they are analysed wait to be added', async () => {
   const builder = start(hashing())
