@@ -4,7 +4,6 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
-  beginAsService,
   findNode,
   ignoreClosedPipes,
   keepCompiledSources,
@@ -25,7 +24,6 @@ else if (realpathSync(node) !== realpathSync(process.execPath))
   process.exitCode = await runInForeground(node, [file, ...process.argv.slice(2)])
 else {
   ignoreClosedPipes()
-  beginAsService(file)
   keepCompiledSources(root)
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))
   const { runCommands } = await import('./commands.ts')

@@ -74,8 +74,6 @@ const CLOSE_MILLISECONDS = 2_000
 const HEAP_SHARE = 2 / 3
 /** A small young generation is collected often: with the default of three times 16 MB, short-lived buffers pile up for no gain in time. */
 const YOUNG_MEGABYTES = 8
-/** Helper threads of V8, as many as the worker has: on few processors they would take the turns of other jobs. */
-const HELPERS = process.execArgv.filter(argument => argument.startsWith('--v8-pool-size='))
 const MEGABYTE = 1024 * 1024
 /** In this time a process can allocate a few hundred megabytes. */
 const LOOK_MILLISECONDS = 200
@@ -125,7 +123,7 @@ class RunningProcess implements JobProcess {
     this.#settings = settings
     this.#child = fork(PROGRAM, [settings.handover()], {
       env: jobEnvironment(settings.env),
-      execArgv: [...heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)), ...HELPERS],
+      execArgv: heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)),
       // Its output goes to standard error, like the log: standard output may carry data.
       stdio: ['ignore', 2, 2, 'ipc'],
     })

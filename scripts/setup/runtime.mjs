@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
-import { availableParallelism, constants } from 'node:os'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 
 /**
@@ -53,50 +53,6 @@ export const NODE_MISSING = `this platform (${process.platform} ${process.arch})
 export function keepCompiledSources(root) {
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled-sources')
   module.enableCompileCache()
-}
-
-const HUGE_PAGES = 'glibc.malloc.hugetlb=1'
-const MOST_HELPERS = 4
-/** Holds the id of the process that began anew, which a process that it starts does not have. The C library may take its own variable away. */
-const BEGUN = '_MOUNTGLASS_BEGUN'
-
-/**
- * How a service on this machine begins: with its memory in huge pages, and with no more helper threads of V8 than there are processors beside that
- * of the event loop. `null` when it began so already, or when the operator said something else.
- *
- * To start git, the service is copied: its page tables, and each page again once it is written. All answers wait meanwhile. With huge pages
- * there is less to copy. The C library reads the variable only when a process begins. Other C libraries ignore it.
- *
- * The helpers collect garbage and compile, at the priority of the event loop. V8 has four of them on any machine, so on one processor the loop would
- * have a fifth of it while all are busy, in turns of 4 ms each.
- *
- * @param {{ platform: string, command: string | undefined, env: NodeJS.ProcessEnv, execArgv: string[], processors: number, pid: number }} start
- * @returns {{ env: NodeJS.ProcessEnv, execArgv: string[] } | null}
- */
-export function serviceStart({ platform, command, env, execArgv, processors, pid }) {
-  if (command !== 'serve' || env[BEGUN] === String(pid)) return null
-  const needsPages = platform === 'linux' && env.GLIBC_TUNABLES === undefined
-  const needsFewer =
-    processors <= MOST_HELPERS && ![...execArgv, env.NODE_OPTIONS].some(said => /--v8[-_]pool[-_]size/.test(said ?? ''))
-  if (!needsPages && !needsFewer) return null
-  return {
-    env: { ...env, ...(needsPages && { GLIBC_TUNABLES: HUGE_PAGES }), [BEGUN]: String(pid) },
-    execArgv: needsFewer ? [...execArgv, `--v8-pool-size=${Math.max(1, processors - 1)}`] : execArgv,
-  }
-}
-
-/**
- * Restarts a service in place, with the same process id, when `serviceStart` says how it should have begun. Otherwise it returns.
- *
- * @param {string} file the running program
- */
-export function beginAsService(file) {
-  const { platform, env, execArgv, pid } = process
-  const args = process.argv.slice(2)
-  const start = serviceStart({ platform, command: args[0], env, execArgv, pid, processors: availableParallelism() })
-  // A process with a channel to its parent would lose it.
-  if (start === null || process.execve === undefined || process.connected) return
-  process.execve(process.execPath, [process.execPath, ...start.execArgv, file, ...args], start.env)
 }
 
 /**

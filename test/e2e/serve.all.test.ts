@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { gitEnvironment } from '#infra/git/environment.ts'
 import { startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { isAlive } from '#test/support/is-alive.ts'
 import { programEnvironment } from '#test/support/program-environment.ts'
@@ -127,13 +126,6 @@ test('told to stop, it does not wait for a client that never ends its request', 
   socket.destroy()
 })
 
-test('it keeps its memory in huge pages, and git gets nothing of that', async () => {
-  const { pid } = await startAsUsersDo()
-  const given = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
-  expect(given).toContain('GLIBC_TUNABLES=glibc.malloc.hugetlb=1')
-  expect(Object.keys(gitEnvironment())).not.toContain('GLIBC_TUNABLES')
-})
-
 test('told to stop, it says at once that it is not ready, and goes on answering for as long as it was set to', async () => {
   service = await startService({ ...settings(), MOUNTGLASS_DRAIN_SECONDS: '300' })
   const { baseUrl, process: child } = service
@@ -221,14 +213,14 @@ test('cursors outlive a restart: the keys are kept with the store, for its owner
 })
 
 test('port 0 takes a free port, and what it prints leads there', async () => {
-  const { origin } = await startAsUsersDo()
+  const origin = await startAsUsersDo()
   expect((await fetch(`${origin}/healthz`)).status).toBe(200)
   const description = await fetch(`${origin}/api/v1/openapi.json`)
   expect(await description.json()).toMatchObject({ servers: [{ url: origin }] })
 })
 
 /** The command alone, without what `startService` does for it. Runs until the test ends. */
-async function startAsUsersDo(): Promise<{ pid: number | undefined; origin: string | undefined }> {
+async function startAsUsersDo(): Promise<string | undefined> {
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
     env: { ...environment(), PORT: '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -243,7 +235,7 @@ async function startAsUsersDo(): Promise<{ pid: number | undefined; origin: stri
     printed += chunk
   })
   await until(() => printed.includes('\n'))
-  return { pid: child.pid, origin: /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] }
+  return /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]
 }
 
 function settings(): Record<string, string> {

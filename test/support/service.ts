@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
-import { serviceStart } from '../../scripts/setup/runtime.mjs'
 import { programEnvironment } from './program-environment.ts'
 import { restsBetweenLooks, until } from './until.ts'
 
@@ -34,7 +33,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const store = join(folder, 'store')
   const port = env.PORT ?? (await freePort())
   const settings = { ...programEnvironment(), PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env }
-  const child = spawnService(settings)
+  const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const baseUrl = `http://127.0.0.1:${port}`
@@ -88,16 +87,6 @@ export function untilReady({ baseUrl }: Pick<Service, 'baseUrl'>): Promise<void>
 
 /** For what hangs: a little less than the time of a test, whose end would not say what the service printed. */
 const PATIENCE_MILLISECONDS = 570_000
-
-/** The command would restart itself with what it needs, which takes a sixth of the processor time of a start. */
-function spawnService(env: NodeJS.ProcessEnv) {
-  const processors = availableParallelism()
-  const start = serviceStart({ platform: process.platform, command: 'serve', env, execArgv: [], processors, pid: 0 })
-  return spawn(process.execPath, [...(start?.execArgv ?? []), LAUNCHER, 'serve'], {
-    env: start?.env ?? env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-}
 
 /** A git host on a busy machine may answer later than the service waits. A store that cannot be read is never waited for. */
 function mayComeAgain(body: unknown): boolean {

