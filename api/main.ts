@@ -7,7 +7,6 @@ import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
-import { patienceMsOf } from '#core/patience.ts'
 import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
@@ -201,7 +200,6 @@ async function assembleDeps(
   const documents = openWebDocuments(CLIENT_DOCUMENT)
   const oauth = deploymentOAuth(infra, settings, keys, { people, documents })
   const damages = createDamageReports(states)
-  const patienceMs = patienceMsOf(process.env)
   return {
     hosts,
     snapshots: createSnapshotReader(blobs, {
@@ -224,7 +222,6 @@ async function assembleDeps(
     allow: settings.allow,
     deny: settings.deny,
     localSource: settings.localSource,
-    ...(patienceMs !== null && { patienceMs: { card: patienceMs, listings: patienceMs } }),
     onOffered,
     readRawFile: (repository, commit, path, reader) => local.readRawFile(repository, commit, path, reader),
     checkReady,
@@ -242,7 +239,6 @@ function pages(
   metrics: Metrics,
 ): SitePlugin {
   const { hosts, fallbacks, localSource } = deps
-  const patienceMs = patienceMsOf(process.env)
   return async instance => {
     const client = createApiClient(injectTransport(instance))
     await instance.register(sitePlugin, {
@@ -255,7 +251,6 @@ function pages(
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
       listLocal,
       rendering: {
-        ...(patienceMs !== null && { patienceMs, limitMs: patienceMs }),
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
         onFailure: error => fallbacks?.note('rendering', error),
       },

@@ -2,7 +2,6 @@ import { access, constants, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
-import { patienceMsOf } from '#core/patience.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
@@ -142,9 +141,7 @@ async function openWithoutQueue(
       const onWarning = (message: string) => process.emitWarning(message)
       const parent = handover?.gitHub ?? null
       const tokens = handover === undefined ? null : given
-      const patienceMs = patienceMsOf(process.env)
-      const timeouts = patienceMs === null ? {} : { patienceMs, answerMs: patienceMs, retryWithinMs: patienceMs }
-      const base = { ...settings.github, clock: systemClock, onWarning, parent, tokens, timeouts }
+      const base = { ...settings.github, clock: systemClock, onWarning, parent, tokens }
       // Job processes hear no webhooks and keep no answers for long, and the store `memory:` has one process.
       const isAlone = handover !== undefined || settings.store.kind === 'memory'
       github = isAlone ? await openGitHubHost(base) : await openSharingGitHub(base, store, metrics ?? NO_METRICS, closing)
@@ -188,9 +185,7 @@ async function openLocal(
       throw new SettingsError('MOUNTGLASS_STORE', sentence('storeFolder', { folder: place, reason: cause as Error }), { cause })
     })
   }
-  const patienceMs = patienceMsOf(process.env)
-  const options = { baseUrl, ...(patienceMs !== null && { historyWaitMs: patienceMs }) }
-  if (localRepositories === null) return openLocalHost({ root: await prepare(), ...options })
+  if (localRepositories === null) return openLocalHost({ root: await prepare(), baseUrl })
   // The reference repository is served beside the operator's, which do not depend on it.
   const examples = await prepare().catch(error => {
     process.emitWarning(`the reference repository cannot be served: ${(error as Error).message}`)
@@ -198,7 +193,7 @@ async function openLocal(
   })
   return openLocalHost({
     root: localRepositories,
-    ...options,
+    baseUrl,
     ...(examples === null ? {} : { examples }),
     ...(onRefused && { onRefused }),
   })

@@ -1,4 +1,3 @@
-import { patienceMsOf } from '#core/patience.ts'
 import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { changesKey } from '#core/snapshot/store-keys.ts'
@@ -29,8 +28,15 @@ export async function openSharingGitHub(
   const fallbacks = createFallbacks(metrics, { warn: (_fields, message) => onWarning(message) })
   const changes = new HeardChanges(webhookSecret !== null)
   const scope = JSON.stringify([apiUrl, token])
-  const patienceMs = patienceMsOf(process.env) ?? STORE_PATIENCE_MS
-  const shared = openSharedAnswers({ states: stores.states, host: SEGMENT, scope, changes, clock, fallbacks, patienceMs })
+  const shared = openSharedAnswers({
+    states: stores.states,
+    host: SEGMENT,
+    scope,
+    changes,
+    clock,
+    fallbacks,
+    patienceMs: STORE_PATIENCE_MS,
+  })
   closing.push(() => shared.close())
   const told: { feed: ChangeFeed<HostChange> | null } = { feed: null }
   const onHeard = (change: HostChange) => {
@@ -55,7 +61,6 @@ function openGitHubChanges(
   order: HeardChanges,
   fallbacks: Fallbacks,
 ): ChangeFeed<HostChange> {
-  const patienceMs = patienceMsOf(process.env)
   const feed = openChangeFeed({
     states,
     key: changesKey(SEGMENT),
@@ -65,7 +70,6 @@ function openGitHubChanges(
     order,
     onTold: () => void database?.notify(CHANGES_CHANNEL).catch(() => {}), // the others look in a few seconds
     fallbacks,
-    ...(patienceMs !== null && { readMs: patienceMs }),
   })
   const unlisten = database?.listen(CHANGES_CHANNEL, () => void feed.look())
   return {

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
-import { patienceMsOf } from '#core/patience.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { SettingsError } from '#core/settings.ts'
@@ -93,8 +92,7 @@ async function openDatabaseStates(
     import('./postgres/state-store.ts'),
   ])
   if (!isPoolerChecked && (await sharesConnections(url))) throw new SettingsError('MOUNTGLASS_DATABASE', sentence('poolerMode'))
-  const patienceMs = patienceMsOf(process.env)
-  const database = openDatabase(url, { connections, ...(patienceMs !== null && { patienceMs }) })
+  const database = openDatabase(url, { connections })
   try {
     return { database, states: await openPostgresStateStore(database) }
   } catch (cause) {
@@ -161,9 +159,8 @@ async function openBucketFor(
   known: Conditions | null,
 ): Promise<S3Stores> {
   const { openS3Blobs, openS3Stores } = await import('./s3/open.ts')
-  const answerMs = patienceMsOf(process.env)
   const proxyVariable = proxyVariableFor(placeOf(setting), process.env)
-  const settings = { ...setting, proxyVariable, ...(answerMs !== null && { answerMs }) }
+  const settings = { ...setting, proxyVariable }
   try {
     return states === null ? await openS3Stores(settings, known) : { ...(await openS3Blobs(settings, known)), states }
   } catch (cause) {

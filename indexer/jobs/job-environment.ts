@@ -1,5 +1,3 @@
-import { PATIENCE } from '#core/patience.ts'
-
 /**
  * The variables that a job process receives, with the reason for each. Everything else of the service's environment stays out: a job parses
  * untrusted text, and a secret that a later version adds is withheld without a change here. Names are compared in upper case, since Windows
@@ -37,8 +35,6 @@ const RECEIVED: readonly {
       'MALLOC_ARENA_MAX',
     ],
   },
-  // In tests: how long it waits for hosts and stores.
-  { names: [PATIENCE] },
   // What `parseInfraSettings` reads, without the secret of webhooks. The token reads public repositories.
   {
     names: [

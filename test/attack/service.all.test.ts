@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PATIENCE } from '#core/patience.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { makeAttacked, SMALL_SIZES, visitFirst } from './attacked.ts'
@@ -25,7 +24,6 @@ beforeAll(async () => {
     MOUNTGLASS_GITHUB_API_URL: github.origins.api,
     MOUNTGLASS_LOCAL_REPOSITORIES: root,
     MOUNTGLASS_LOG: 'error',
-    [PATIENCE]: '', // as it is shipped
   })
   await visitFirst(service, attacked)
 })

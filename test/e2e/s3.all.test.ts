@@ -5,7 +5,6 @@ import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { formatNewKeys } from '#api/purpose-keys.ts'
-import { PATIENCE } from '#core/patience.ts'
 import { type FaultyProxy, startFaultyProxy } from '#test/support/servers/faulty-proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
 import { type Service, startService, untilReady } from '#test/support/service.ts'
@@ -65,8 +64,7 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
   test('what cannot be read now is 503, and is answered again as soon as the server is back', async () => {
     const proxy = await startFaultyProxy(env.AWS_ENDPOINT_URL_S3 ?? '')
     onTestFinished(() => proxy.close())
-    // It waits for a bucket as long as a deployment does.
-    const service = await start({ ...env, MOUNTGLASS_INDEXER: 'none', AWS_ENDPOINT_URL_S3: proxy.url, [PATIENCE]: '' })
+    const service = await start({ ...env, MOUNTGLASS_INDEXER: 'none', AWS_ENDPOINT_URL_S3: proxy.url })
     const unavailable = { status: 503, code: 'skill.unavailable' }
     for (const fault of [
       { kind: 'reset' },

@@ -3,7 +3,6 @@ import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { SHORT_JOB_NICENESS } from '#core/concurrency/priority.ts'
-import { PATIENCE } from '#core/patience.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { jobEnvironment } from '#indexer/jobs/job-environment.ts'
 import { startJobProcess } from '#indexer/jobs/job-process.ts'
@@ -54,7 +53,6 @@ test('a job process receives what its store, its host and its network need, and 
     NODE_EXTRA_CA_CERTS: '/ca.pem',
     TZ: 'UTC',
     MOUNTGLASS_GITHUB_TOKEN: 't',
-    [PATIENCE]: '1',
   }
   const bucket = { AWS_REGION: 'r', AWS_WEB_IDENTITY_TOKEN_FILE: '/token', MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID: 'i' }
   const database = { PGPASSWORD: 'p', PGSSLROOTCERT: '/root.pem' }

@@ -3,7 +3,6 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import { type FakeGitHub, startFakeGitHub } from '../support/fake-github/server.ts'
 import { pushPayload, signDelivery } from '../support/fake-github/webhooks.ts'
 import type { App } from '../support/fake-github/world.ts'
-import { PATIENT_PROCESS } from '../support/patient.ts'
 import { createRandom } from '../support/random.ts'
 import { createRepositories, type TestRepository } from '../support/repository.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -67,8 +66,6 @@ export async function makeQuotaScene(addresses: number, atEnd: AtEnd): Promise<Q
     MOUNTGLASS_GITHUB_WEBHOOK_SECRET: SECRET,
     MOUNTGLASS_INDEXER: 'none',
     MOUNTGLASS_LOG: 'warn',
-    // What is counted are questions of processes that know each other's answers, however busy the machine is.
-    ...PATIENT_PROCESS,
   }
   return { github, app, repositories, env }
 }

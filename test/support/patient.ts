@@ -1,4 +1,3 @@
-import { PATIENCE } from '#core/patience.ts'
 import { READ_PATIENCE } from '#infra/github/ask-patiently.ts'
 import type { HostTimeouts } from '#infra/github/host.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
@@ -13,9 +12,6 @@ export const PATIENT = {
 
 /** For the thread that renders texts of pages. */
 export const PATIENT_RENDERING = { limitMs: 60_000, patienceMs: 60_000 } satisfies RendererOptions
-
-/** The environment of a service that runs as a process. */
-export const PATIENT_PROCESS = { [PATIENCE]: '60000' }
 
 /** For a process that decodes or draws pictures. */
 export const PATIENT_TASK = { taskMs: 60_000 }
