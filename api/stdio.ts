@@ -14,7 +14,6 @@ import { openWorktreeHost } from '#infra/worktree/host.ts'
 import { type InProcessSource, startInProcess, toServiceError } from './in-process.ts'
 import type { ToolHandlers } from './mcp/call-tool.ts'
 import { introduce } from './mcp/instructions.ts'
-import { KeptResults } from './mcp/kept-results.ts'
 import { createServer } from './mcp/server.ts'
 import { createSkillSource } from './mcp/skill-source.ts'
 import { createStdioTransport } from './mcp/stdio-transport.ts'
@@ -94,13 +93,12 @@ async function serveSource({ address, isWorkingFolder, ...source }: Source, maxB
           handlers,
           isWorkingFolder,
           maxBytes,
-          kept: new KeptResults(),
           readAddress: text => parseAddress(text, hosts),
           isSourceServed: of => isSourceServed(deps, of),
           openSkills: of => createSkillSource(deps, of),
           toServiceError,
         },
-        { address, viewer: OWN_PROCESS, instructions, withSkills: true, held: null },
+        { address, viewer: OWN_PROCESS, instructions, withSkills: true },
       )
     },
     { transport, onerror: error => say(error.message) },

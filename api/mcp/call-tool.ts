@@ -6,7 +6,6 @@ import { ServiceError } from '#core/errors.ts'
 import { SKILL_PAGE_BYTES } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
 import type { Handlers } from '../http/endpoint.ts'
-import type { AnswerSource } from '../http/entity-tag.ts'
 import { errorBody } from '../http/error-handler.ts'
 import { explainArguments } from '../http/invalid-request.ts'
 import type { Viewer } from '../people/viewer.ts'
@@ -33,8 +32,6 @@ export interface ToolCall {
   maxBytes: number
   /** Aborted when the client goes away: the work ends at its next step. */
   signal: AbortSignal
-  /** As that of `Call`. */
-  onSource?: (source: AnswerSource) => void
 }
 
 const SOURCE = 'dev.mountglass/source'
@@ -46,13 +43,13 @@ const SOURCE = 'dev.mountglass/source'
  * @throws ServiceError as the endpoint; the reason of the signal
  */
 export async function callTool(handlers: ToolHandlers, call: ToolCall): Promise<CallToolResult> {
-  const { tool, address, viewer, isWorkingFolder = false, isSourceServed = true, maxBytes, signal, onSource } = call
+  const { tool, address, viewer, isWorkingFolder = false, isSourceServed = true, maxBytes, signal } = call
   const query = parseArguments(tool.arguments, call.arguments) as Record<string, unknown>
   const { by, min } = tool.page
   const ask = async (size: number, isShorter: boolean) => {
     const handle = handlers[tool.endpoint] as (call: object) => Promise<AnswerOf<ToolEndpoint>>
     const shorter = isShorter && by === 'limit' ? { limit: size } : {}
-    const asked = { subject: address, query: { ...query, ...shorter }, body: null, viewer, signal, ...(onSource && { onSource }) }
+    const asked = { subject: address, query: { ...query, ...shorter }, body: null, viewer, signal }
     const answer = ENDPOINTS[tool.endpoint].answer.parse(await handle(by === 'limit' ? asked : { ...asked, pageBytes: size }))
     const toText = tool.toText as (answer: unknown, context: object) => string
     // Defaults stay out of the call that the text proposes.

@@ -16,10 +16,7 @@ import { loggedError } from '../http/error-handler.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { isSourceServed } from '../reading/file-page.ts'
 import type { ToolHandlers } from './call-tool.ts'
-import { HeldJson } from './held-json.ts'
 import { introduce } from './instructions.ts'
-import { KeptLists, LIST_TOOLS, type SdkAnswer } from './kept-lists.ts'
-import { KeptResults } from './kept-results.ts'
 import type { Message } from './messages.ts'
 import { createServer, type ServerOptions } from './server.ts'
 import { createSkillSource, type SkillSourceOptions } from './skill-source.ts'
@@ -53,14 +50,13 @@ const OF_ADDRESS: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Methods that need nothing of the skills extension. */
-const TOOL_METHODS = new Set([LIST_TOOLS, 'tools/call'])
+const TOOL_METHODS = new Set(['tools/list', 'tools/call'])
 
 /** What the SDK's handler does not pass on to the server that it has made for a request. */
 interface Served extends ServerOptions {
   request: FastifyRequest
   /** Set when a tool call is refused the whole address. Then the HTTP answer is this error instead of the tool's result. */
   refusal: ServiceError | null
-  held: HeldJson
 }
 
 /** Memory for the addresses whose spelling at the host is known from a call of the last minute: an address may be long. */
@@ -70,9 +66,7 @@ const KNOWN_MS = 60_000
 export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: McpServiceOptions): McpService {
   const served = new AsyncLocalStorage<Served>()
   const known = new LRUCache<string, Address>({ maxSize: KNOWN_BYTES, sizeCalculation: memoryOfEntry, ttl: KNOWN_MS })
-  const kept = new KeptResults()
-  const lists = new KeptLists()
-  const handler = createMcpHandler(({ era }) => {
+  const handler = createMcpHandler(() => {
     const options = served.getStore() as Served
     const toServiceError = (thrown: unknown) => {
       const error = loggedError(thrown, options.request)
@@ -84,20 +78,18 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
     const parts = {
       handlers,
       maxBytes,
-      kept,
       toServiceError,
       openSkills,
       readAddress: named,
       isSourceServed: (address: Address) => isSourceServed(deps, address),
     }
-    // Older revisions are answered with a stream, which is passed on as it is, so marks would stay in it.
-    return createServer(parts, era === 'modern' ? options : { ...options, held: null })
+    return createServer(parts, options)
   })
 
   async function optionsOf(request: FastifyRequest, rawAddress: string, message: Message): Promise<Served> {
     const { viewer } = request
     const withSkills = !TOOL_METHODS.has(String(message.method))
-    const common = { request, viewer, withSkills, refusal: null, held: new HeldJson() }
+    const common = { request, viewer, withSkills, refusal: null }
     // A tool opens the address itself, so all it needs here is the canonical spelling. Only those that anonymous clients
     // may read are kept, so that no client gets that of a private repository.
     const isShared = viewer.kind === 'anonymous'
@@ -123,15 +115,10 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
         if (!reply.raw.writableFinished) left.abort()
       })
       const options = await optionsOf(request, rawAddress, message)
-      const headers = protocolHeaders(request)
-      const ask = async () => {
-        const asked = { method: 'POST', url: '/mcp', headers } as NodeIncomingMessageLike
-        const told = await toWebRequest(asked, NO_BODY, { signal: left.signal })
-        const answer = await served.run(options, () => handler.fetch(told, { parsedBody: message }))
-        return await readAnswer(answer, message, options.held)
-      }
-      const answer = message.method === LIST_TOOLS ? await lists.answer({ message, headers, ...options }, ask) : await ask()
-      if (options.refusal === null) return send(reply, answer)
+      const asked = { method: 'POST', url: '/mcp', headers: protocolHeaders(request) } as NodeIncomingMessageLike
+      const webRequest = await toWebRequest(asked, NO_BODY, { signal: left.signal })
+      const answer = await served.run(options, () => handler.fetch(webRequest, { parsedBody: message }))
+      if (options.refusal === null) return await send(reply, answer)
       known.delete(rawAddress)
       throw options.refusal
     },
@@ -168,21 +155,13 @@ const NO_BODY = Symbol('no body')
 /** Headers that the HTTP server sets, which knows the connection: the SDK says `keep-alive` to a client that closes it. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['content-length', 'connection', 'keep-alive', 'transfer-encoding'])
 
-async function readAnswer(answer: Response, { method }: Message, held: HeldJson): Promise<SdkAnswer> {
-  const { status, body } = answer
-  const headers = [...answer.headers].filter(([name]) => !OF_CONNECTION.has(name))
-  if (body === null) return { status, headers, body }
-  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
-  // The stream of a list ends with its only message.
-  if (isStream && method !== LIST_TOOLS) return { status, headers, body: Readable.fromWeb(body as ReadableStream) }
-  return { status, headers, body: held.complete(await answer.text()) }
-}
-
 /** Passes the answer of the SDK on, with the headers of this service. */
-function send(reply: FastifyReply, { status, headers, body }: SdkAnswer): FastifyReply {
-  reply.code(status)
-  for (const [name, value] of headers) reply.header(name, value)
-  return body === null ? reply.send() : reply.send(body)
+async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  reply.code(answer.status)
+  for (const [name, value] of answer.headers) if (!OF_CONNECTION.has(name)) reply.header(name, value)
+  if (answer.body === null) return reply.send()
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
+  return reply.send(isStream ? Readable.fromWeb(answer.body as ReadableStream) : await answer.text())
 }
 
 /** The repository that an argument names. @throws ServiceError `address.*` */

@@ -1,18 +1,9 @@
-import {
-  type CallToolRequest,
-  type CallToolResult,
-  McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Tool,
-} from '@modelcontextprotocol/server'
+import { type CallToolRequest, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import type { Address } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { callTool, failedCall, parseArguments, type ToolHandlers } from './call-tool.ts'
-import type { HeldJson } from './held-json.ts'
-import type { KeptResults, WrittenResult } from './kept-results.ts'
 import { callWithPath, tidyArguments } from './model-arguments.ts'
 import type { PagedSkillSource, SkillSourceOptions } from './skill-source.ts'
 import { AddressArguments, describeTool, TOOLS } from './tools.ts'
@@ -29,8 +20,6 @@ export interface ServerDeps {
   readAddress(text: string): Address
   /** The skills of an address. */
   openSkills(options: SkillSourceOptions): PagedSkillSource
-  /** Results of former calls, for answers that are completed. */
-  kept: KeptResults
   /** Makes an error of the interface of whatever was thrown, and logs what the operator has to know. */
   toServiceError(thrown: unknown): ServiceError
 }
@@ -43,20 +32,21 @@ export interface ServerOptions {
   instructions: string
   /** Whether it has to know the skills extension, which takes longer to set up than a tool to answer. */
   withSkills: boolean
-  /** Holds what is long in the results of tools, where the answer is completed with it; `null`: results are whole. */
-  held: HeldJson | null
 }
 
 /** How long a client may keep the list of tools, which is the same for everybody. */
 const LIST_TTL_MS = 300_000
-const LISTED = { plain: listTools(false), withAddress: listTools(true) }
+const LISTED = {
+  plain: TOOLS.map(tool => describeTool(tool, false)),
+  withAddress: TOOLS.map(tool => describeTool(tool, true)),
+}
 /** The first of the numbers that JSON-RPC leaves to servers. */
 const SERVER_ERROR = -32_000
 /** Skills change with the branch of an address. */
 const SKILLS_TTL_MS = 60_000
 
 /** An MCP server for one request. It speaks every revision that the SDK knows. */
-export function createServer(deps: ServerDeps, { address, viewer, instructions, withSkills, held }: ServerOptions): McpServer {
+export function createServer(deps: ServerDeps, { address, viewer, instructions, withSkills }: ServerOptions): McpServer {
   // What a token reads is kept for its client alone, whether the repository is private or not.
   const cacheScope = viewer.kind === 'token' ? 'private' : 'public'
   const listed = { ttlMs: LIST_TTL_MS, cacheScope } as const
@@ -76,10 +66,10 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
     },
   )
   const { server } = mcp
-  const { tools, json } = LISTED[address === null ? 'withAddress' : 'plain']
-  server.setRequestHandler('tools/list', async () => ({ tools: held ? held.hold<Tool[]>(json) : tools }))
+  const tools = LISTED[address === null ? 'withAddress' : 'plain']
+  server.setRequestHandler('tools/list', async () => ({ tools }))
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
-    return await answerCall(deps, params, { address, viewer, held, signal })
+    return await answerCall(deps, params, { address, viewer, signal })
   })
   if (address !== null && withSkills) {
     const toProtocolError = (thrown: unknown) => protocolError(deps.toServiceError(thrown))
@@ -91,11 +81,6 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
   return mcp
 }
 
-function listTools(needsAddress: boolean): { tools: Tool[]; json: string } {
-  const tools = TOOLS.map(tool => describeTool(tool, needsAddress))
-  return { tools, json: JSON.stringify(tools) }
-}
-
 /** For methods that are no tools: the code of the interface, and when to ask again, are in the data. */
 function protocolError({ code, message, details }: ServiceError): ProtocolError {
   const number = code === 'request.invalid' ? ProtocolErrorCode.InvalidParams : SERVER_ERROR
@@ -105,33 +90,25 @@ function protocolError({ code, message, details }: ServiceError): ProtocolError 
 async function answerCall(
   deps: ServerDeps,
   { name, arguments: given = {} }: CallToolRequest['params'],
-  { address, viewer, held, signal }: Pick<ServerOptions, 'address' | 'viewer' | 'held'> & { signal: AbortSignal },
+  { address, viewer, signal }: Pick<ServerOptions, 'address' | 'viewer'> & { signal: AbortSignal },
 ) {
   const tool = TOOLS.find(one => one.name === name)
   if (tool === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name.slice(0, 100))}`)
-  const { handlers, isWorkingFolder = false, maxBytes, kept } = deps
+  const { handlers, isWorkingFolder = false, maxBytes } = deps
   try {
     const { named, own } = address === null ? withoutAddress(given) : { named: undefined, own: given }
     const target = address ?? (await findRepository(deps, named, viewer))
     const isSourceServed = isWorkingFolder || deps.isSourceServed(target)
     const common = { tool, address: target, viewer, isWorkingFolder, isSourceServed, maxBytes, signal }
     return await callWithPath(tidyArguments(own, tool), async tidied => {
-      const call = { ...common, arguments: tidied, repeated: named === undefined ? tidied : { address: named, ...tidied } }
-      return held === null ? await callTool(handlers, call) : holdParts(await kept.call(handlers, call), held)
+      const repeated = named === undefined ? tidied : { address: named, ...tidied }
+      return await callTool(handlers, { ...common, arguments: tidied, repeated })
     })
   } catch (error) {
     // Nobody reads the answer, and nothing is wrong.
     if (signal.aborted) return failedCall(new ServiceError('request.invalid', { message: 'the client went away' }))
     return failedCall(deps.toServiceError(error))
-  }
-}
-
-function holdParts({ text, structuredContent, _meta }: WrittenResult, held: HeldJson): CallToolResult {
-  return {
-    content: [{ type: 'text', text: held.hold(text) }],
-    structuredContent: held.hold(structuredContent),
-    _meta,
   }
 }
 

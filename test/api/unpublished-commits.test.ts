@@ -9,7 +9,7 @@ import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 
 /*
  * A commit to which no branch, tag or HEAD leads any more is published no longer. Its hash is answered as one that never was, whatever was
- * kept of it: tags of answers (decision 0083), pages (0039) and results of tools (0093). The files of refs are looked at for every request, so
+ * kept of it: tags of answers and pages (decision 0039). The files of refs are looked at for every request, so
  * no time passes until then.
  */
 
