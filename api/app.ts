@@ -29,11 +29,10 @@ import { loggedTarget } from './http/logged-target.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
 import { createRefusedAnswers } from './http/refused-answers.ts'
-import { type CountAnswer, countRequests } from './http/request-metrics.ts'
-import { apiHeaders, CORS, commonHeaders, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
+import { countRequests } from './http/request-metrics.ts'
+import { CORS, commonHeaders, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
 import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute } from './http/route-methods.ts'
 import { serializerCompiler } from './http/serializer.ts'
-import { type NoteUnchanged, UnchangedAnswers } from './http/unchanged-answers.ts'
 import { registerMcp } from './mcp/register.ts'
 import { ANONYMOUS } from './people/viewer.ts'
 import { registerAccountForms } from './routes/account-forms.ts'
@@ -85,13 +84,10 @@ const BODY_BYTES = 64 * 1024
 export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugin): Promise<FastifyInstance> {
   const rawPrefixes = createRawPrefixes()
   const common = commonHeaders(options.baseUrl)
-  const createId = () => randomUUID()
-  const tags = new EntityTags((request, tagged, etag) => unchanged.learn(request, tagged, etag))
-  const unchanged = new UnchangedAnswers({ tags, createId, headers: apiHeaders(common) })
   const app: FastifyInstance = fastify({
     ...(options.log ? { loggerInstance: options.log } : { logger: options.logger ?? false }),
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: createId,
+    genReqId: () => randomUUID(),
     requestIdHeader: false,
     rewriteUrl: rawPrefixes.rewriteUrl,
     routerOptions: { querystringParser: parseQueryString },
@@ -100,7 +96,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     pluginTimeout: 0,
     serverFactory: listener =>
       createHttpServer(
-        unchanged.before(listener),
+        listener,
         { ...CLIENT_LIMITS, ...options.clients },
         createRefusedAnswers(target => methods.ofTarget(target), common),
       ),
@@ -152,11 +148,10 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
     done()
   })
   refuseEncodedBodies(app)
-  const log = logAnswers(app)
-  app.addHook('preClose', async () => unchanged.close())
+  logAnswers(app)
   app.addHook('onClose', async () => deps.uses.close())
 
-  const count = options.metrics ? countRequests(app, options.metrics) : null
+  if (options.metrics) countRequests(app, options.metrics)
 
   await registerOpenApi(app, options.baseUrl)
   registerHealth(app, deps)
@@ -172,46 +167,26 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   registerDiscovery(app, deps)
   registerLlms(app, deps, handlers, options.baseUrl)
   registerMcp(app, deps, handlers, { baseUrl: options.baseUrl, maxBytes: options.toolBytes ?? TOOL_BYTES.default })
-  await app.register(async api => registerApi(api, deps, { handlers, methods, tags, baseUrl: options.baseUrl }), {
+  await app.register(async api => registerApi(api, deps, { handlers, methods, baseUrl: options.baseUrl }), {
     prefix: API,
   })
-  unchanged.open(handlers, noteUnchanged(app, log, count))
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
 }
 
-/** Logs every answer, if the log level includes such lines. @returns the function that logs an answer; `null` at a higher level */
-function logAnswers(app: FastifyInstance): typeof logAnswer | null {
-  if (!ANSWER_LEVELS.has(app.log.level)) return null
-  app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply)
+/** Logs every answer, if the log level includes such lines. */
+function logAnswers(app: FastifyInstance): void {
+  if (!ANSWER_LEVELS.has(app.log.level)) return
+  app.addHook('onResponse', (request, { statusCode, elapsedTime }, done) => {
+    const { method, log, server } = request
+    log.info({ method, ...server.loggedTargetOf(request), status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
     done()
   })
-  return logAnswer
 }
 
 /** Levels of a log that has a line for each answer. */
 const ANSWER_LEVELS: ReadonlySet<string> = new Set(['info', 'debug', 'trace'])
-
-type LoggedRequest = Pick<FastifyRequest, 'method' | 'originalUrl' | 'is404' | 'log' | 'server'> &
-  Partial<Pick<FastifyRequest, 'rawAddress'>>
-
-function logAnswer(request: LoggedRequest, { statusCode, elapsedTime }: Pick<FastifyReply, 'statusCode' | 'elapsedTime'>): void {
-  const { method, log, server } = request
-  log.info({ method, ...server.loggedTargetOf(request), status: statusCode, ms: Math.round(elapsedTime) }, 'answered')
-}
-
-/** Logs and counts the answers that no hook sees. */
-function noteUnchanged(app: FastifyInstance, log: typeof logAnswer | null, count: CountAnswer | null): NoteUnchanged {
-  return ({ id, route, elapsedMs, ...request }) => {
-    log?.(
-      { ...request, is404: false, server: app, log: app.log.child({ reqId: id }) },
-      { statusCode: 304, elapsedTime: elapsedMs },
-    )
-    count?.(route, 304, elapsedMs)
-  }
-}
 
 /** @throws ServiceError `request.*`, before the body is read */
 function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: FastifyReply): void {
@@ -222,7 +197,7 @@ function refuseRequest(methods: RouteMethods, request: FastifyRequest, reply: Fa
 async function registerApi(
   api: FastifyInstance,
   deps: Deps,
-  { handlers, methods, tags, baseUrl }: { handlers: AddressHandlers; methods: RouteMethods; tags: EntityTags; baseUrl: string },
+  { handlers, methods, baseUrl }: { handlers: AddressHandlers; methods: RouteMethods; baseUrl: string },
 ): Promise<void> {
   // Bodies are JSON alone.
   api.removeContentTypeParser('text/plain')
@@ -240,7 +215,7 @@ async function registerApi(
   const parsers = subjectParsers(deps)
   const owners = deps.hosts.some(host => host.accounts) ? ownerHandler(deps) : null
   const featured = featuredReader(deps, api.log)
-  registerEndpoints(api, parsers, { people: deps.people, origin: baseUrl }, tags, {
+  registerEndpoints(api, parsers, { people: deps.people, origin: baseUrl }, new EntityTags(), {
     ...handlers,
     featured,
     owners,

@@ -18,7 +18,7 @@ export function refuseBadHost({ raw }: FastifyRequest): void {
 }
 
 /** Whether a request has the header `host` that HTTP demands. */
-export function hasOneHost({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean {
+function hasOneHost({ headers, rawHeaders, httpVersion }: IncomingMessage): boolean {
   if (headers.host === undefined) return httpVersion === '1.0'
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -45,30 +45,16 @@ export class NotModified {
 const REMEMBERED_BYTES = 4 * 1024 * 1024
 const ENTRY_BYTES = 200
 
-/** Told of an answer that was sent whole with its tag. */
-type OnTagged = (request: FastifyRequest, tagged: TaggedAnswer, etag: string) => void
-
-/** The tags of memoized answers. */
-export interface TagsOfAnswers {
-  /** `undefined` while the answer was never sent. */
-  ofAnswer(answer: object): string | undefined
-}
-
 /**
  * Strong entity tags of answers: equal exactly when the bytes are equal. Remembers which tag an answer had that was made of the same snapshot by
  * the same request, so that a client that has it is told so without any of it being read.
  */
-export class EntityTags implements TagsOfAnswers {
+export class EntityTags {
   readonly #known = new LRUCache<string, string>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: (etag, key) => ENTRY_BYTES + 2 * (key.length + etag.length),
   })
   readonly #ofAnswers = new WeakMap<object, string>()
-  readonly #onTagged: OnTagged
-
-  constructor(onTagged: OnTagged = () => {}) {
-    this.#onTagged = onTagged
-  }
 
   /**
    * Notes what the answer to a request will be made of.
@@ -90,17 +76,12 @@ export class EntityTags implements TagsOfAnswers {
     if (etag !== undefined) throwIfHeld(request, etag)
   }
 
-  ofAnswer(answer: object): string | undefined {
-    return this.#ofAnswers.get(answer)
-  }
-
   /** Sets the tag of serialised bytes, and the status 304 where the client has them. @returns what is sent */
   tag(request: FastifyRequest, tagged: TaggedAnswer, reply: FastifyReply, bytes: string | Uint8Array): typeof bytes | null {
     const { name, source, memoized } = tagged
     const etag = (memoized === null ? undefined : this.#ofAnswers.get(memoized)) ?? entityTagOf(bytes)
     if (memoized !== null) this.#ofAnswers.set(memoized, etag)
     if (source !== null) this.#known.set(keyOf(request, name, source), etag)
-    this.#onTagged(request, tagged, etag)
     reply.header('etag', etag)
     if (!listsEtag(request.headers['if-none-match'], etag)) return bytes
     reply.code(304).removeHeader('content-type')
@@ -119,7 +100,7 @@ function keyOf({ query }: FastifyRequest, name: EndpointName, source: string): s
 }
 
 /** A text that is equal for two answers to the same request exactly if they are made of the same. */
-export function sourceOf({ address, repository, commit, snapshot, from }: AnswerSource): string {
+function sourceOf({ address, repository, commit, snapshot, from }: AnswerSource): string {
   const other = from === undefined ? '' : ` ${from.commit} ${from.snapshot.indexedAt.getTime()}`
   return `${repository.id} ${commit} ${snapshot.indexedAt.getTime()}${other} ${formatOnce(address)}`
 }

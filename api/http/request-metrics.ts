@@ -10,14 +10,11 @@ interface RouteTally {
   answered: Map<number, number>
 }
 
-/** Counts an answer that no hook sees. @param pattern of its route */
-export type CountAnswer = (pattern: string, status: number, elapsedMs: number) => void
-
 /**
  * Counts and times the requests that arrive by network. Calls of pages to the API in this process count as part of the page.
  * Each request adds to local numbers, which the next reading of the metrics records: requests are many.
  */
-export function countRequests(app: FastifyInstance, metrics: Metrics): CountAnswer {
+export function countRequests(app: FastifyInstance, metrics: Metrics): void {
   const tallies = new Map<string, RouteTally>()
 
   function tallyOf(pattern: string): RouteTally {
@@ -28,14 +25,12 @@ export function countRequests(app: FastifyInstance, metrics: Metrics): CountAnsw
     return tally
   }
 
-  function record(pattern: string, status: number, elapsedMs: number): void {
-    const { route, answered } = tallyOf(pattern)
-    answered.set(status, (answered.get(status) ?? 0) + 1)
-    metrics.record('mountglass_http_request_seconds', { route }, elapsedMs / 1000)
-  }
-
-  app.addHook('onResponse', (request, reply, done) => {
-    if (request.raw.socket instanceof Socket) record(patternOf(request), reply.statusCode, reply.elapsedTime)
+  app.addHook('onResponse', (request, { statusCode, elapsedTime }, done) => {
+    if (request.raw.socket instanceof Socket) {
+      const { route, answered } = tallyOf(patternOf(request))
+      answered.set(statusCode, (answered.get(statusCode) ?? 0) + 1)
+      metrics.record('mountglass_http_request_seconds', { route }, elapsedTime / 1000)
+    }
     done()
   })
   metrics.beforeRead(() => {
@@ -45,7 +40,6 @@ export function countRequests(app: FastifyInstance, metrics: Metrics): CountAnsw
       answered.clear()
     }
   })
-  return record
 }
 
 /** The pattern of the route, never the requested path, so that the number of labels is bounded. */

@@ -7,7 +7,6 @@ import { CORPUS } from '#test/support/corpus.ts'
 import { keepCompiledSources } from '../../scripts/setup/runtime.mjs'
 import { measureAgents } from './agents.ts'
 import { measureChanges } from './changes.ts'
-import { measureConditional } from './conditional.ts'
 import { measureDatabase } from './database.ts'
 import { measureFairness } from './fairness.ts'
 import { measureFelt } from './felt.ts'
@@ -75,7 +74,6 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   store: async () => measureStore(root, await madeRepositories()),
   mounts: () => measureMounts(join(root, 'mounts')),
   changes: measureChanges,
-  conditional: measureConditional,
   pages: async () => measurePages(root, await madeRepositories()),
   lighthouse: async () => measureLighthouse(root, await madeRepositories()),
   pictures: async () => measurePictures(root, await madeRepositories()),
