@@ -139,7 +139,6 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   })
   app.decorateRequest('viewer')
   const methods = collectMethods(app)
-  // Hooks of every request call back: a promise for each of them would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply, common)
     request.viewer = ANONYMOUS

@@ -11,14 +11,7 @@ import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
 import type { Failure } from './lib/failure.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
-import {
-  type AnswerFacts,
-  createFactsReader,
-  type FactsReader,
-  PageCache,
-  type SentPage,
-  watchAnswers,
-} from './lib/page-cache.ts'
+import { type AnswerFacts, PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
 import { createLocals, type PageOptions, queryOf, uiOf, wantsMarkdown } from './lib/page-locals.ts'
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
@@ -75,7 +68,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
 
   const site = { ...options, renderText: (text: TextToRender) => renderer.render(text) }
   const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) => renderPage(astro, path, request, reply, site)
-  const keeping = { cache: new PageCache(), readFacts: createFactsReader(options.client), factsOf: new WeakMap() }
+  const keeping = { cache: new PageCache(), factsOf: new WeakMap() }
   const addressPage = (path: string) => (request: AddressedRequest, reply: FastifyReply) =>
     answerAddress(astro, path, request, reply, site, keeping)
   app.get('/', page('/'))
@@ -187,7 +180,7 @@ async function answerAddress(
   request: AddressedRequest,
   reply: FastifyReply,
   options: RenderOptions,
-  { cache, readFacts, factsOf }: { cache: PageCache; readFacts: FactsReader; factsOf: AnswerFacts },
+  { cache, factsOf }: { cache: PageCache; factsOf: AnswerFacts },
 ): Promise<FastifyReply | undefined> {
   const read = readAddress(request.rawAddress ?? '', options.hosts)
   // Pages of requests with credentials are not cached.
@@ -206,7 +199,8 @@ async function answerAddress(
   const hasRefs = read.address.ref !== null || query.get('view') === 'refs'
   // A comparison depends on where its old side is, too.
   const isLastingView = query.get('view') !== 'changes'
-  const facts = isLastingView ? await readFacts(address, hasRefs, cache.factsOf(key)).catch(() => null) : null
+  const factsNow = (known: string | null) => readFacts(options.client, address, hasRefs, known)
+  const facts = isLastingView ? await factsNow(cache.factsOf(key)).catch(() => null) : null
   const kept = facts === null ? undefined : cache.get(key, facts)
   if (kept) {
     reply.header('cache-control', 'no-store')
@@ -215,7 +209,7 @@ async function answerAddress(
   const { client, areLasting, keep } = watchAnswers(options.client, facts, factsOf)
   const onRendered = async (page: SentPage) => {
     // The facts may have changed while the page was rendered from them.
-    if (facts === null || !areLasting() || (await readFacts(address, hasRefs, facts)) !== facts) return
+    if (facts === null || !areLasting() || (await factsNow(facts)) !== facts) return
     cache.set(key, facts, page)
     keep()
   }

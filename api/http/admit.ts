@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import type { EndpointCredential, EndpointGuard } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { RequestOrigin } from '../people/audit.ts'
@@ -24,27 +23,28 @@ export interface Admission {
  *
  * @throws ServiceError `auth.forbidden_origin`, `auth.required`, `auth.unavailable`
  */
-export function admit(
+export async function admit(
   { people, origin }: Admission,
   request: FastifyRequest,
   { guard, credential }: { guard: RouteGuard; credential: EndpointCredential },
-): Awaitable<Viewer> {
+): Promise<Viewer> {
   const { headers } = request
   if (isForOwnPages(guard) && !isFromOwnPages(headers, origin)) {
     people?.foundation.audit.note('origin.refused', { origin: originOf(request) })
     throw new ServiceError('auth.forbidden_origin')
   }
-  const viewer = identify(people, headers, credential)
+  const viewer = await identify(people, headers, credential)
   if (guard === 'anyone' || guard === 'own_pages_of_anyone') return viewer
-  return viewer instanceof Promise ? viewer.then(requirePerson) : requirePerson(viewer)
+  if (viewer.kind !== 'person') throw new ServiceError('auth.required')
+  return viewer
 }
 
 /** With a token, the cookie is not looked at. @throws ServiceError `auth.required` for a token that is not valid, `auth.unavailable` */
-export function identify(
+export async function identify(
   people: People | null,
   headers: FastifyRequest['headers'],
   credential: EndpointCredential,
-): Awaitable<Viewer> {
+): Promise<Viewer> {
   if (credential === 'none') return ANONYMOUS
   const token = presentedToken(headers, people?.signIn != null)
   if (token === null) return people === null || headers.cookie === undefined ? ANONYMOUS : people.bySession(headers)
@@ -61,9 +61,4 @@ function isForOwnPages(guard: RouteGuard): boolean {
 /** How the audit log names a request. */
 export function originOf({ id, ip }: Pick<FastifyRequest, 'id' | 'ip'>): RequestOrigin {
   return { requestId: id, ip }
-}
-
-function requirePerson(viewer: Viewer): Viewer {
-  if (viewer.kind !== 'person') throw new ServiceError('auth.required')
-  return viewer
 }

@@ -1,7 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import type { Address, OwnerName } from '#core/address.ts'
-import { endOfTurn } from '#core/concurrency/end-of-turn.ts'
 import {
   type AnswerOf,
   type BodyOf,
@@ -17,12 +16,11 @@ import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import type { RequestOrigin } from '../people/audit.ts'
-import { ANONYMOUS, type Viewer } from '../people/viewer.ts'
+import type { Viewer } from '../people/viewer.ts'
 import { type Admission, admit, originOf } from './admit.ts'
 import { type AnswerSource, type EntityTags, NotModified } from './entity-tag.ts'
 import { answerError, isInvalidBody } from './error-handler.ts'
 import { ANY_ADDRESS, declarePrefix, routeOf } from './raw-target.ts'
-import { TurnCalls } from './turn-calls.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -99,7 +97,6 @@ function registerEndpoint<Name extends EndpointName>(
   // Declared even if the deployment lacks the endpoint, so that every spelling of its paths is 404 and not a malformed URL.
   if (subject !== 'none') declarePrefix(app, url.slice(0, -`/${ANY_ADDRESS}`.length), { isBareAllowed: subject === 'owner' })
   if (handle === null) return
-  const answerOf = answering(name, handle, tags)
   app.route({
     method,
     url,
@@ -113,24 +110,18 @@ function registerEndpoint<Name extends EndpointName>(
     errorHandler: (error, request, reply) =>
       answerError(invalidBody && isInvalidBody(error) ? new ServiceError(invalidBody, { cause: error }) : error, request, reply),
     // Before body and query are read: a malformed address is reported first, and a refused viewer learns nothing else.
-    onRequest: (request, _reply, done) => {
+    onRequest: async request => {
       // The path `/<prefix>/~` itself, spelled with an escape, has no address.
       if (request.rawAddress === null && subject !== 'none') throw new ServiceError('request.not_found')
       request.subject = parsers[subject](request.rawAddress ?? '')
-      const viewer = admit(admission, request, endpoint)
-      if (!(viewer instanceof Promise)) {
-        request.viewer = viewer
-        done()
-        return
-      }
-      viewer.then(known => {
-        request.viewer = known
-        done()
-      }, done)
+      request.viewer = await admit(admission, request, endpoint)
     },
     handler: async (request, reply) => {
+      const { subject, query, viewer } = request
+      const onSource = (source: AnswerSource) => tags.expect(request, name, source)
+      const call = { subject, query, body: request.body ?? null, viewer, origin: originOf(request), onSource } as Call<Name>
       try {
-        const answered = await answerOf(request)
+        const answered = await handle(call)
         if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
         if (endpoint.subject === 'address' && answered !== null && isReady(answered)) tags.answered(request, name, answered)
         else request.tagged = null
@@ -148,43 +139,6 @@ function registerEndpoint<Name extends EndpointName>(
       done(null, tagged !== null && isSerialised ? tags.tag(request, tagged, reply, payload) : payload)
     },
   })
-}
-
-type Answering<Name extends EndpointName> = (request: FastifyRequest) => Promise<AnswerOf<Name>>
-
-/** How an endpoint answers its requests: each by itself, but for those of one turn that ask for the same of an address. Decision 0105. */
-function answering<Name extends EndpointName>(
-  name: Name,
-  handle: NonNullable<Handlers[Name]>,
-  tags: EntityTags,
-): Answering<Name> {
-  const calls = new TurnCalls<{ answer: AnswerOf<Name>; source: AnswerSource | null }>()
-  const shared: Answering<Name> = async request => {
-    const { subject, query } = request
-    const { answer, source } = await calls.share(request.originalUrl, async () => {
-      let source: AnswerSource | null = null
-      const onSource = (made: AnswerSource) => {
-        source = made
-      }
-      const call = { subject, query, body: null, viewer: ANONYMOUS, onSource } as Call<Name>
-      return { answer: await handle(call), source }
-    })
-    if (source !== null) tags.expect(request, name, source)
-    return answer
-  }
-  const alone: Answering<Name> = async request => {
-    await endOfTurn()
-    const { subject, query, body, viewer } = request
-    const onSource = (source: AnswerSource) => tags.expect(request, name, source)
-    return handle({ subject, query, body: body ?? null, viewer, origin: originOf(request), onSource } as Call<Name>)
-  }
-  const mayShare = ENDPOINTS[name].subject === 'address'
-  return request => (mayShare && isForAnybody(request) ? shared : alone)(request)
-}
-
-/** Whether everybody who sends this request is answered the same. A client that names the answer it holds is answered by itself. */
-function isForAnybody({ method, viewer, headers }: FastifyRequest): boolean {
-  return method === 'GET' && viewer === ANONYMOUS && headers['if-none-match'] === undefined
 }
 
 /** Whether the answer, or the mount in it, waits for the index. */

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ApiClient } from './api-client.ts'
 
@@ -45,33 +44,17 @@ export class PageCache {
 }
 
 /**
- * Reads the facts of a mount; `null` when it has none to keep a page by.
+ * Reads the facts of a mount, the tags of the API's answers; `null` when it has none to keep a page by.
  *
  * @param hasRefs the page shows branches or tags, or where the default branch is
  * @param known the facts of a kept page, which cost less to read if they are still the same
  */
-export type FactsReader = (address: string, hasRefs: boolean, known: string | null) => Promise<string | null>
-
-/**
- * Reads facts as the tags of the API's answers. Requests that arrive together share them: the API is asked at the end of the turn of the event
- * loop, which is after all of them arrived.
- */
-export function createFactsReader(client: ApiClient): FactsReader {
-  const asking = new Map<string, Promise<string | null>>()
-  return (address, hasRefs, known) => {
-    const key = `${address}\n${hasRefs}`
-    const shared = asking.get(key)
-    if (shared !== undefined) return shared
-    const facts = nextTurn().then(() => {
-      asking.delete(key)
-      return readFacts(client, address, hasRefs, known)
-    })
-    asking.set(key, facts)
-    return facts
-  }
-}
-
-async function readFacts(client: ApiClient, address: string, hasRefs: boolean, known: string | null): Promise<string | null> {
+export async function readFacts(
+  client: ApiClient,
+  address: string,
+  hasRefs: boolean,
+  known: string | null,
+): Promise<string | null> {
   const [knownMount = null, knownRefs = null] = known?.split(' ') ?? []
   const [mount, refs] = await Promise.all([
     client.getTag('mounts', address, {}, knownMount),

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 
 /** What a thread did so far, in milliseconds (Linux). */
 export interface ThreadTime {
@@ -12,12 +12,6 @@ export interface ThreadTime {
 export function mainThreadTime(pid: number): ThreadTime {
   const [ran = 0, queued = 0] = readNumbers(`/proc/${pid}/task/${pid}/schedstat`)
   return { ran: ran / NANOSECONDS, queued: queued / NANOSECONDS }
-}
-
-/** Milliseconds for which all threads of a process had a processor so far. */
-export function allThreadsRan(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`)
-  return threads.reduce((sum, thread) => sum + (readNumbers(`/proc/${pid}/task/${thread}/schedstat`)[0] ?? 0), 0) / NANOSECONDS
 }
 
 /** What a service and the processes below it used so far. */

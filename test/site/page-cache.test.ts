@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
-import { createFactsReader, PageCache, watchAnswers } from '#site/lib/page-cache.ts'
+import { PageCache, watchAnswers } from '#site/lib/page-cache.ts'
 import { type Answers, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { exactTextsOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
@@ -138,23 +138,4 @@ test('kept pages are bounded by their bytes', () => {
   expect(kept.length).toBeLessThan(10)
   cache.set('large', 'facts', { headers: [], bytes: new Uint8Array(2 * 1024 * 1024) })
   expect(cache.get('large', 'facts')).toBeUndefined()
-})
-
-test('requests that arrive together share the facts, which are asked for after all of them arrived', async () => {
-  let tag = '"before"'
-  let asked = 0
-  const readFacts = createFactsReader(
-    createApiClient(async () => {
-      asked++
-      return { status: 200, body: '', etag: tag }
-    }),
-  )
-  const together = [readFacts('/local/a/b', false, null), readFacts('/local/a/b', false, null)]
-  tag = '"changed before the last arrived"'
-  together.push(readFacts('/local/a/b', false, null))
-  expect(await Promise.all(together)).toEqual([tag, tag, tag])
-  expect(asked).toBe(1)
-  tag = '"later"'
-  expect(await readFacts('/local/a/b', false, null)).toBe(tag)
-  expect(await readFacts('/local/a/b', true, null)).toBe(`${tag} ${tag}`)
 })
