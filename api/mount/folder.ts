@@ -1,5 +1,4 @@
 import type { Address } from '#core/address.ts'
-import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
@@ -15,8 +14,8 @@ export function folderOf(mounted: RepoPath, path: string | undefined): RepoPath 
 }
 
 /** The row of a folder; `null` when the folder is not in the tree or is withheld. */
-export function readFolder(snapshot: Snapshot, folder: RepoPath): Awaitable<FolderRow | null> {
-  return folder === '' ? snapshot.header.root.folder : snapshot.get('folders', folder)
+export async function readFolder(snapshot: Snapshot, folder: RepoPath): Promise<FolderRow | null> {
+  return folder === '' ? snapshot.header.root.folder : await snapshot.get('folders', folder)
 }
 
 /** The part of a ready mount that decides which folders it shows. */

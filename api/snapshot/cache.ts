@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { memoryOfText } from '#core/memory.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
@@ -15,8 +14,8 @@ export interface Loaded<Value> {
  * not cached.
  */
 export interface Cache {
-  get<Value>(key: string, read: () => Promise<Loaded<Value>>): Awaitable<Value>
-  get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Awaitable<Value | null>
+  get<Value>(key: string, read: () => Promise<Loaded<Value>>): Promise<Value>
+  get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null>
   /** Removes the value, unless it was replaced by another one. */
   forget(key: string, value: unknown): void
   /** Bytes of all entries, as counted. */
@@ -46,9 +45,7 @@ export function createCache(maxBytes: number, recorded?: CacheMetrics): Cache {
     return loaded.value
   }
 
-  function get<Value>(key: string, read: () => Promise<Loaded<Value>>): Awaitable<Value>
-  function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Awaitable<Value | null>
-  function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Awaitable<Value | null> {
+  async function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
     const found = kept.get(key)
     if (found) {
       lookups.hit++

@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
-import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { ServiceError } from '#core/errors.ts'
 import { entriesAtMost } from '#core/memory.ts'
@@ -23,7 +22,7 @@ export interface Headers {
    *
    * @throws ServiceError `skill.unavailable`
    */
-  open(repository: HostRepository, commit: CommitSha): Awaitable<StoredHeader | null>
+  open(repository: HostRepository, commit: CommitSha): Promise<StoredHeader | null>
 
   /**
    * Runs a read of bytes that the header refers to. If they are damaged or missing, reads the header again: either the snapshot was replaced,
@@ -84,7 +83,7 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
     }
   }
 
-  function open(repository: HostRepository, commit: CommitSha): Awaitable<StoredHeader | null> {
+  function open(repository: HostRepository, commit: CommitSha): Promise<StoredHeader | null> {
     return cache.get(headerKey(repository, commit), () => load(repository, commit))
   }
 

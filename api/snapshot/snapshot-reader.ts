@@ -1,5 +1,4 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -21,7 +20,7 @@ export interface SnapshotReader {
    *
    * @throws ServiceError `skill.unavailable` when the store does not answer, or, with cause `DamagedSnapshot`, when the header is damaged
    */
-  open(repository: HostRepository, commit: CommitSha): Awaitable<Snapshot | null>
+  open(repository: HostRepository, commit: CommitSha): Promise<Snapshot | null>
 }
 
 /**
@@ -52,7 +51,7 @@ export interface Snapshot {
   derived<Value>(kind: string, location: Location, derive: (bytes: Uint8Array) => Promise<Loaded<Value>>): Promise<Value>
 
   /** Returns a value that depends only on this snapshot and the key; caches it by `key`. The value is shared: freeze it. */
-  memo<Value extends object>(key: string, compute: () => Promise<Value>): Awaitable<Value>
+  memo<Value extends object>(key: string, compute: () => Promise<Value>): Promise<Value>
 
   /** The search section, for `openSearch`; `null` when the snapshot has none. */
   readonly section: StoredSection | null
@@ -126,8 +125,10 @@ export function createSnapshotReader(
   }
 
   return {
-    open: (repository, commit) =>
-      whenThere(headers.open(repository, commit), stored => stored && snapshotOf(repository, commit, stored)),
+    async open(repository, commit) {
+      const stored = await headers.open(repository, commit)
+      return stored && snapshotOf(repository, commit, stored)
+    },
   }
 }
 
@@ -150,8 +151,6 @@ class CachedSnapshot implements Snapshot {
   readonly #parts: SnapshotParts
   /** Cache key of this version of the snapshot: a repair may move texts. */
   readonly #name: string
-  /** The last key, joined with `#name`. Repeated requests use the same string, whose hash the JavaScript engine computes only once. */
-  #lastMemo = { key: '', stored: '' }
 
   constructor(parts: SnapshotParts) {
     const { repository, commit, stored, members, searchCache } = parts
@@ -219,17 +218,13 @@ class CachedSnapshot implements Snapshot {
     )
   }
 
-  memo<Value extends object>(key: string, compute: () => Promise<Value>): Awaitable<Value> {
-    const value = this.#parts.cache.get(this.#memoKeyOf(key), async () => {
-      const computed = await compute()
-      return { value: computed, sizeBytes: JSON.stringify(computed).length * PARSED_FACTOR }
-    })
-    return value instanceof Promise ? this.#withDamageCheck(() => value) : value
-  }
-
-  #memoKeyOf(key: string): string {
-    if (this.#lastMemo.key !== key) this.#lastMemo = { key, stored: `${this.#name} ${key}` }
-    return this.#lastMemo.stored
+  memo<Value extends object>(key: string, compute: () => Promise<Value>): Promise<Value> {
+    return this.#withDamageCheck(() =>
+      this.#parts.cache.get(`${this.#name} ${key}`, async () => {
+        const value = await compute()
+        return { value, sizeBytes: JSON.stringify(value).length * PARSED_FACTOR }
+      }),
+    )
   }
 
   async #shard<Name extends TableName>(table: Name, number: number): Promise<TableRow<Name>[]> {

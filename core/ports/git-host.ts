@@ -1,5 +1,4 @@
 import type { CommitSha } from '../commit-sha.ts'
-import type { Awaitable } from '../concurrency/awaitable.ts'
 import type { Repository } from '../contract/mount.ts'
 
 /** A host of git repositories, named by its segment in addresses. */
@@ -12,9 +11,9 @@ export interface GitHost {
 
   /**
    * The repository, as the host spells it. `missing`: it does not exist or is not visible; the caller cannot tell which.
-   * It is frozen, and the same object for as long as a cached answer is used.
+   * It is frozen: all callers share it.
    */
-  repository(owner: string, name: string): Awaitable<HostAnswer<HostRepository>>
+  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
 
   /**
    * The commit of a ref, for a remote host at most a minute old, or ten minutes while the host cannot be asked. `null` stands for the default
@@ -22,7 +21,7 @@ export interface GitHost {
    * A branch wins over a tag of the same name; annotated tags are peeled; a full hash must be reachable from a branch or tag.
    * `missing`: the ref does not exist, or the repository is empty. `gone`: the host no longer shows the repository.
    */
-  resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }>
+  resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }>
 
   /**
    * The branches and tags of a repository, for a remote host at most a minute old. `missing`: the host does not show the repository.

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location } from '#core/snapshot/format.ts'
@@ -11,7 +10,7 @@ export interface EarlierRecords {
   /** The bytes of a blob, checked against its id; `null` when its pack is gone or damaged. */
   read(oid: string): Promise<Uint8Array | null>
   /** Whether the record of a blob can be referred to without being unpacked: the pack around it is whole, and it ends with this CRC-32. */
-  hold(oid: string, crc32: number): Awaitable<boolean>
+  hold(oid: string, crc32: number): Promise<boolean>
   /** From here on `has` returns `false`. */
   giveUp(): void
   /** The location of a record that `read` returned or `hold` found; else `null`. */
@@ -34,13 +33,12 @@ export function createEarlierRecords(earlier: EarlierSnapshot | null): EarlierRe
       verified.set(oid, record)
       return bytes
     },
-    hold(oid, crc32) {
+    async hold(oid, crc32) {
       const record = source?.blobs.get(oid)?.record ?? null
       if (source === null || record === null) return false
-      return whenThere(source.holds(record, crc32), isHeld => {
-        if (isHeld) verified.set(oid, record)
-        return isHeld
-      })
+      const isHeld = await source.holds(record, crc32)
+      if (isHeld) verified.set(oid, record)
+      return isHeld
     },
     giveUp() {
       source = null

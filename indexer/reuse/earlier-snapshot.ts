@@ -1,5 +1,4 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import { PACK_BYTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
@@ -21,7 +20,7 @@ export interface EarlierSnapshot {
   /** An unpacked member; `null` when it cannot be read or is longer than `maxBytes`. */
   member(location: Location, maxBytes: number): Promise<Uint8Array | null>
   /** Whether the bytes of a member are those with this CRC-32, which is told without unpacking it. */
-  holds(location: Location, crc32: number): Awaitable<boolean>
+  holds(location: Location, crc32: number): Promise<boolean>
   /** The search section; `null` when there is none, or it is longer than `SECTION_BYTES` or unreadable. */
   section(): Promise<Uint8Array | null>
   /** Notes that a part of it could not be reused. */
@@ -97,11 +96,9 @@ async function openPacks(
         return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? null : orLost(error)
       }
     },
-    holds(location, crc32) {
-      return whenThere(
-        packs.read(location),
-        bytes => bytes !== null && bytes.length > MEMBER_LEAST_BYTES && crc32Of(bytes) === crc32,
-      )
+    async holds(location, crc32) {
+      const bytes = await packs.read(location)
+      return bytes !== null && bytes.length > MEMBER_LEAST_BYTES && crc32Of(bytes) === crc32
     },
     section() {
       section ??= readSection(packs, header.search?.segments ?? [])
@@ -124,12 +121,12 @@ async function readSection(packs: PackCache, segments: readonly Location[]): Pro
   return section
 }
 
-/** The last used packs, at most `CACHE_BYTES`. Thousands of records are read one after another: a pack that is there comes without a promise. */
+/** The last used packs, at most `CACHE_BYTES`. */
 class PackCache {
   readonly #entries: readonly PackEntry[]
   readonly #readPack: (entry: PackEntry) => Promise<Uint8Array | null>
   /** By index; the last used pack comes last. */
-  readonly #packs = new Map<number, Awaitable<Uint8Array | null>>()
+  readonly #packs = new Map<number, Promise<Uint8Array | null>>()
   #last = -1
 
   constructor(entries: readonly PackEntry[], readPack: (entry: PackEntry) => Promise<Uint8Array | null>) {
@@ -137,16 +134,15 @@ class PackCache {
     this.#readPack = readPack
   }
 
-  read([index, offset, length]: Location): Awaitable<Uint8Array | null> {
-    return whenThere(this.#packAt(index), pack =>
-      pack && offset + length <= pack.length ? pack.subarray(offset, offset + length) : null,
-    )
+  async read([index, offset, length]: Location): Promise<Uint8Array | null> {
+    const pack = await this.#packAt(index)
+    return pack && offset + length <= pack.length ? pack.subarray(offset, offset + length) : null
   }
 
-  #packAt(index: number): Awaitable<Uint8Array | null> {
+  #packAt(index: number): Promise<Uint8Array | null> {
     const known = this.#packs.get(index)
     if (known !== undefined && index === this.#last) return known
-    const pack = known === undefined ? this.#load(index) : known
+    const pack = known ?? this.#load(index)
     this.#packs.delete(index)
     this.#packs.set(index, pack)
     this.#last = index
@@ -154,14 +150,9 @@ class PackCache {
     return pack
   }
 
-  #load(index: number): Awaitable<Uint8Array | null> {
+  async #load(index: number): Promise<Uint8Array | null> {
     const entry = this.#entries[index]
-    if (!entry) return null
-    const loading = this.#readPack(entry).then(pack => {
-      if (this.#packs.get(index) === loading) this.#packs.set(index, pack)
-      return pack
-    })
-    return loading
+    return entry ? await this.#readPack(entry) : null
   }
 
   #evict(current: number): void {

@@ -1,4 +1,3 @@
-import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import type { RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
 import type { KnownText } from '../snapshot/text-readings.ts'
 
@@ -16,7 +15,7 @@ export interface KnownTexts {
   /** `null`: the text has to be parsed. */
   find(oid: string): KnownText | null
   /** Whether the next snapshot can refer to the stored bytes, which need not be unpacked then. @param crc32 of the text */
-  hold(oid: string, crc32: number): Awaitable<boolean>
+  hold(oid: string, crc32: number): Promise<boolean>
 }
 
 /** The blobs of a repository. */

@@ -69,7 +69,7 @@ export function reuseEarlier(
       known: {
         has: readings.has,
         find: readings.find,
-        hold: (oid, crc32) => source !== null && records.hold(oid, crc32),
+        hold: async (oid, crc32) => source !== null && (await records.hold(oid, crc32)),
       },
     },
     parts: {

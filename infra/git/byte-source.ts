@@ -1,5 +1,3 @@
-import type { Awaitable } from '#core/concurrency/awaitable.ts'
-
 /** The stream ended before the requested bytes. */
 export class EndOfBytes extends Error {
   constructor() {
@@ -9,11 +7,9 @@ export class EndOfBytes extends Error {
 }
 
 const LINE_BYTES = 1024
+const LINE_BREAK = 0x0a
 
-/**
- * Reads lines and byte counts from a stream. Holds one chunk at a time. A chunk has many answers of git, so what lies in it comes without a
- * promise.
- */
+/** Reads lines and byte counts from a stream. Holds one chunk at a time. */
 export class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>
   #chunk: Buffer = Buffer.alloc(0)
@@ -23,29 +19,23 @@ export class ByteSource {
   }
 
   /** The next line of ASCII, without its line break. @throws EndOfBytes, also when the line is longer than 1 KiB */
-  line(): Awaitable<string> {
-    const end = this.#chunk.indexOf(0x0a)
-    return end < 0 ? this.#lineOfChunks() : this.#take(end + 1).toString('latin1', 0, end)
-  }
-
-  async #lineOfChunks(): Promise<string> {
-    if (this.#chunk.length > LINE_BYTES) throw new EndOfBytes()
-    const before = this.#chunk
-    await this.#next()
-    this.#chunk = Buffer.concat([before, this.#chunk])
-    return this.line()
+  async line(): Promise<string> {
+    let end = this.#chunk.indexOf(LINE_BREAK)
+    while (end < 0) {
+      if (this.#chunk.length > LINE_BYTES) throw new EndOfBytes()
+      const before = this.#chunk
+      await this.#next()
+      this.#chunk = Buffer.concat([before, this.#chunk])
+      end = this.#chunk.indexOf(LINE_BREAK)
+    }
+    return this.#take(end + 1).toString('latin1', 0, end)
   }
 
   /** A copy of the next `count` bytes. @throws EndOfBytes */
-  bytes(count: number): Awaitable<Uint8Array> {
-    return count <= this.#chunk.length ? new Uint8Array(this.#take(count)) : this.#bytesOfChunks(count)
-  }
-
-  async #bytesOfChunks(count: number): Promise<Uint8Array> {
+  async bytes(count: number): Promise<Uint8Array> {
     const taken = new Uint8Array(count)
-    for (let filled = 0; filled < count; ) {
-      if (this.#chunk.length === 0) await this.#next()
-      const part = this.#take(Math.min(count - filled, this.#chunk.length))
+    let filled = 0
+    for await (const part of this.parts(count)) {
       taken.set(part, filled)
       filled += part.length
     }
@@ -63,16 +53,8 @@ export class ByteSource {
   }
 
   /** Drops the next `count` bytes. @throws EndOfBytes */
-  skip(count: number): Awaitable<void> {
-    const left = count - this.#take(Math.min(count, this.#chunk.length)).length
-    return left === 0 ? undefined : this.#skipChunks(left)
-  }
-
-  async #skipChunks(count: number): Promise<void> {
-    for (let left = count; left > 0; ) {
-      await this.#next()
-      left -= this.#take(Math.min(left, this.#chunk.length)).length
-    }
+  async skip(count: number): Promise<void> {
+    for await (const _ of this.parts(count));
   }
 
   #take(count: number): Buffer {

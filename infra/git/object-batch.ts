@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import { ByteSource, EndOfBytes } from './byte-source.ts'
 import { type GitEnd, type GitOptions, type GitProcess, startGit } from './process.ts'
 
@@ -53,7 +52,7 @@ interface Running {
 interface Question<Wanted extends { oid: string }, Value> {
   verb: 'info' | 'contents'
   wanted: readonly Wanted[]
-  take: (source: ByteSource, wanted: Wanted) => Awaitable<Value>
+  take: (source: ByteSource, wanted: Wanted) => Promise<Value>
   /** The answer for an object at which git crashes. */
   crashed: Value
 }
@@ -95,8 +94,7 @@ class GitObjectBatch implements ObjectBatch {
         running.git.input.write(`${group.map(({ oid }) => `${verb} ${oid}\n`).join('')}flush\n`)
         try {
           for (const one of group) {
-            const taken = take(running.source, one)
-            const value = taken instanceof Promise ? await taken : taken
+            const value = await take(running.source, one)
             answered++
             yield value
           }
@@ -131,21 +129,21 @@ class GitObjectBatch implements ObjectBatch {
   }
 }
 
-function takeInfo(source: ByteSource): Awaitable<ObjectInfo | null> {
-  return whenThere(source.line(), line => {
-    const [, type = '', size] = line.split(' ')
-    return size === undefined ? null : { type, sizeBytes: Number(size) }
-  })
+async function takeInfo(source: ByteSource): Promise<ObjectInfo | null> {
+  const [, type = '', size] = (await source.line()).split(' ')
+  return size === undefined ? null : { type, sizeBytes: Number(size) }
 }
 
-function takeContents(source: ByteSource, type: ObjectType, { oid, maxBytes }: WantedObject): Awaitable<ObjectBytes> {
-  return whenThere(takeInfo(source), info => {
-    if (info === null) return 'unreadable'
-    if (info.sizeBytes > maxBytes) return whenThere(source.skip(info.sizeBytes + LINE_BREAK_BYTES), () => 'too_large' as const)
-    return whenThere(source.bytes(info.sizeBytes), bytes =>
-      whenThere(source.skip(LINE_BREAK_BYTES), () => (objectId(type, bytes) === oid ? bytes : 'unreadable')),
-    )
-  })
+async function takeContents(source: ByteSource, type: ObjectType, { oid, maxBytes }: WantedObject): Promise<ObjectBytes> {
+  const info = await takeInfo(source)
+  if (info === null) return 'unreadable'
+  if (info.sizeBytes > maxBytes) {
+    await source.skip(info.sizeBytes + LINE_BREAK_BYTES)
+    return 'too_large'
+  }
+  const bytes = await source.bytes(info.sizeBytes)
+  await source.skip(LINE_BREAK_BYTES)
+  return objectId(type, bytes) === oid ? bytes : 'unreadable'
 }
 
 const LINE_BREAK_BYTES = 1

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { Awaitable } from '#core/concurrency/awaitable.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOf, memoryOfText } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -102,7 +101,7 @@ export class AnswerCache<Value> {
   }
 
   /** @param ask receives the cached value, for a conditional question */
-  get(key: string, times: CacheTimes, ask: Ask<Value>): Awaitable<CachedAnswer<Value> | Trouble> {
+  async get(key: string, times: CacheTimes, ask: Ask<Value>): Promise<CachedAnswer<Value> | Trouble> {
     const now = this.#clock.now().getTime()
     const entry = this.#found.get(key) ?? this.#missing.get(key)
     if (entry) {

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { HOST_NAMES } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import {
   type AvatarSource,
   type BlobSelection,
@@ -212,24 +211,23 @@ class GitHubHost implements GitHost {
     this.accounts.expireAll()
   }
 
-  repository(owner: string, name: string): Awaitable<HostAnswer<HostRepository>> {
+  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
     // With a credential that sees private repositories, no other answer proves that a repository is still public.
     return this.#repository(owner, name, this.#api.maySeePrivate ? SHOWN_SECONDS : DESCRIBED_SECONDS)
   }
 
-  #repository(owner: string, name: string, freshSeconds: number): Awaitable<HostAnswer<HostRepository>> {
+  async #repository(owner: string, name: string, freshSeconds: number): Promise<HostAnswer<HostRepository>> {
     if (!HOST_NAMES.gh.owner.test(owner) || !HOST_NAMES.gh.repository.test(name)) return MISSING
     return this.#repositories.find(owner, name, freshSeconds)
   }
 
-  resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }> {
+  async resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }> {
     if (repository.visibility === 'private') return this.#private?.resolve(repository, ref) ?? GONE
     if (ref !== null && isCommitSha(ref)) return this.#resolvePinned(repository, ref.toLowerCase() as CommitSha)
-    return whenThere(this.#refs.resolve(repository, ref), answer => {
-      if (answer.status !== 'missing' || !this.#repositories.isGone(repository)) return answer
-      this.#refs.forget(new Set([repository.id]))
-      return GONE
-    })
+    const answer = await this.#refs.resolve(repository, ref)
+    if (answer.status !== 'missing' || !this.#repositories.isGone(repository)) return answer
+    this.#refs.forget(new Set([repository.id]))
+    return GONE
   }
 
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>> {

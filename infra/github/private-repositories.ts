@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import { entriesAtMost } from '#core/memory.ts'
 import type {
   BlobSelection,
@@ -34,7 +33,7 @@ export interface PrivateRepositoriesOptions extends PrivateAccessOptions {
  * the person may see it. Other processes share none of these answers.
  */
 export interface PrivateRepositories {
-  resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }>
+  resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }>
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>>
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>>
   history(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>>
@@ -85,14 +84,13 @@ class TokenReadRepositories implements PrivateRepositories {
     this.#reading = createReading(common)
   }
 
-  resolve(repository: HostRepository, ref: string | null): Awaitable<HostAnswer<CommitSha> | { status: 'gone' }> {
+  async resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }> {
     this.#owners.set(repository.id, repository.owner.toLowerCase())
     // A proof is kept forever, and needs no question to the host: the person was asked about a moment ago.
     if (ref !== null && isCommitSha(ref)) return this.#pins.resolve(repository, ref.toLowerCase() as CommitSha)
-    return whenThere(this.#refs.resolve(repository, ref), answer => {
-      if (answer.status !== 'missing' || !this.#gone.has(repository.id)) return answer
-      return this.#resolveAgain(repository, ref)
-    })
+    const answer = await this.#refs.resolve(repository, ref)
+    if (answer.status !== 'missing' || !this.#gone.has(repository.id)) return answer
+    return this.#resolveAgain(repository, ref)
   }
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
@@ -18,7 +17,7 @@ export interface RefsOptions {
   tips: Tips
   repositories: Pick<Repositories, 'noteShown'> & {
     /** The repository, as the host shows it now. */
-    look(repository: HostRepository): Awaitable<CachedAnswer<HostRepository> | Trouble>
+    look(repository: HostRepository): Promise<CachedAnswer<HostRepository> | Trouble>
   }
   patienceMs: number
   clock: Clock
@@ -29,7 +28,7 @@ export interface RefsOptions {
 /** Resolves branches and tags to commits. */
 export interface Refs {
   /** @param ref not a hash; `null`: the default branch */
-  resolve(repository: HostRepository, ref: string | null): Awaitable<CachedAnswer<CommitSha> | Trouble>
+  resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble>
   /** Drops all refs of these repositories. */
   forget(ids: ReadonlySet<string>): void
   /** Expires all refs of the repository. Returns whether this process has resolved `ref`; after a restart, the next visit notices the push. */
@@ -75,17 +74,16 @@ class GitHubRefs implements Refs {
     })
   }
 
-  resolve(repository: HostRepository, ref: string | null): Awaitable<CachedAnswer<CommitSha> | Trouble> {
+  async resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble> {
     if (ref === null) return this.#resolveDefault(repository)
     const startedAt = performance.now()
     if (ref !== repository.defaultBranch) return this.#resolveNamed(repository, ref, startedAt)
-    return whenThere(this.#resolveDefault(repository), answer =>
-      // Also the name of a tag, once the branch is renamed.
-      answer.status === 'missing' ? this.#resolveNamed(repository, ref, startedAt) : answer,
-    )
+    const answer = await this.#resolveDefault(repository)
+    // Also the name of a tag, once the branch is renamed.
+    return answer.status === 'missing' ? this.#resolveNamed(repository, ref, startedAt) : answer
   }
 
-  #resolveNamed(repository: HostRepository, ref: string, startedAt: number): Awaitable<CachedAnswer<CommitSha> | Trouble> {
+  async #resolveNamed(repository: HostRepository, ref: string, startedAt: number): Promise<CachedAnswer<CommitSha> | Trouble> {
     const names = refNames(ref).map(name => name.slice('refs/'.length))
     const [name = '', ...others] = names
     if (name === '') return MISSING
@@ -93,10 +91,8 @@ class GitHubRefs implements Refs {
     // Both lookups share the patience of one.
     const patienceMs = Math.max(0, this.#options.patienceMs - (performance.now() - startedAt))
     const key = `${repository.id} ${others.length === 0 ? name : `*/${ref}`}`
-    return whenThere(
-      this.#cache.get(key, { ...this.#times, patienceMs }, known => this.#askListed(repository, names, known)),
-      commitOf,
-    )
+    const times = { ...this.#times, patienceMs }
+    return commitOf(await this.#cache.get(key, times, known => this.#askListed(repository, names, known)))
   }
 
   forget(ids: ReadonlySet<string>): void {
@@ -122,11 +118,11 @@ class GitHubRefs implements Refs {
   }
 
   /** The default branch is asked of the API without a listing: there is one, which no visitor chooses. */
-  #resolveDefault(repository: HostRepository): Awaitable<CachedAnswer<CommitSha> | Trouble> {
+  async #resolveDefault(repository: HostRepository): Promise<CachedAnswer<CommitSha> | Trouble> {
     const name = `heads/${repository.defaultBranch}`
     const ask = (known: KnownRef | null) =>
       this.#askName(repository, name, known?.commit ?? null, known === null ? 'shown' : 'known')
-    return whenThere(this.#cache.get(`${repository.id} ${name}`, this.#times, ask), commitOf)
+    return commitOf(await this.#cache.get(`${repository.id} ${name}`, this.#times, ask))
   }
 
   /**

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { type Awaitable, whenThere } from '#core/concurrency/awaitable.ts'
 import { Repository } from '#core/contract/mount.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -31,9 +30,9 @@ export interface RepositoriesOptions {
 /** Repositories by name, as the host describes them. */
 export interface Repositories {
   /** The repository, as described at most `freshSeconds` ago. */
-  find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble>
+  find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble>
   /** The repository, as the host shows it now. */
-  look(repository: HostRepository): Awaitable<CachedAnswer<HostRepository> | Trouble>
+  look(repository: HostRepository): Promise<CachedAnswer<HostRepository> | Trouble>
   /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
   noteShown(repository: Pick<HostRepository, 'id'>, askedAt: number): void
   /** Notes that a person sees the repository as public: that it is missing is forgotten, since it was opened a moment ago. */
@@ -108,15 +107,12 @@ class GitHubRepositories implements Repositories {
     })
   }
 
-  find(owner: string, name: string, freshSeconds: number): Awaitable<CachedAnswer<HostRepository> | Trouble> {
+  async find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble> {
     const times = { freshSeconds, staleSeconds: STALE_SECONDS }
-    return whenThere(
-      this.#cache.get(keyOf(owner, name), times, known => this.#ask(owner, name, known)),
-      repositoryOf,
-    )
+    return repositoryOf(await this.#cache.get(keyOf(owner, name), times, known => this.#ask(owner, name, known)))
   }
 
-  look({ owner, name }: HostRepository): Awaitable<CachedAnswer<HostRepository> | Trouble> {
+  look({ owner, name }: HostRepository): Promise<CachedAnswer<HostRepository> | Trouble> {
     return this.find(owner, name, 0)
   }
 

@@ -36,7 +36,6 @@ import { type Computed, SignedCache } from './signed-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
 export interface LocalHost extends GitHost {
-  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
   /**
    * The file or link at a path of a commit; `null` when there is none, or no ref leads to the commit.
    *

@@ -50,7 +50,7 @@ export async function openWorktreeHost(folder: string, visibility: HostRepositor
     isRemote: false,
     repositoryName: { owner: OWNER, name: repository.name },
     folder: path,
-    repository: (owner, name) =>
+    repository: async (owner, name) =>
       owner === OWNER && name === repository.name ? { status: 'ok', value: repository } : { status: 'missing' },
     resolve: async (_repository, ref) => (ref === null ? { status: 'ok', value: await stateNow() } : { status: 'missing' }),
     // The folder is its own only state.
