@@ -123,8 +123,8 @@ function registerEndpoint<Name extends EndpointName>(
       try {
         const answered = await handle(call)
         if (isIndexing(answered)) reply.header('retry-after', INDEXING_RETRY_SECONDS)
-        if (endpoint.subject === 'address' && answered !== null && isReady(answered)) tags.answered(request, name, answered)
-        else request.tagged = null
+        const bearsTag = endpoint.subject === 'address' && isReady(answered)
+        request.tagged = bearsTag ? { name, source: request.tagged?.source ?? null } : null
         if (status === 204) return reply.code(204).send()
         return reply.code(status).send(answered)
       } catch (error) {

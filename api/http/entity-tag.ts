@@ -17,8 +17,6 @@ export interface TaggedAnswer {
   name: EndpointName
   /** See `sourceOf`; `null` where only the bytes tell. */
   source: string | null
-  /** The answer itself where it is memoized, which a frozen one is; else `null`. */
-  memoized: object | null
 }
 
 /** What decides an answer, beside the request: the mount, and the snapshot that is read. */
@@ -54,7 +52,6 @@ export class EntityTags {
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: (etag, key) => ENTRY_BYTES + 2 * (key.length + etag.length),
   })
-  readonly #ofAnswers = new WeakMap<object, string>()
 
   /**
    * Notes what the answer to a request will be made of.
@@ -63,24 +60,17 @@ export class EntityTags {
    */
   expect(request: FastifyRequest, name: EndpointName, made: AnswerSource): void {
     const source = sourceOf(made)
-    request.tagged = { name, source, memoized: null }
+    request.tagged = { name, source }
     const etag = this.#known.get(keyOf(request, name, source))
-    if (etag !== undefined) throwIfHeld(request, etag)
-  }
-
-  /** Notes the answer to a request, once it is known to bear a tag. @throws NotModified for a memoized one that the client has */
-  answered(request: FastifyRequest, name: EndpointName, answer: object): void {
-    const memoized = Object.isFrozen(answer) ? answer : null
-    request.tagged = { name, source: request.tagged?.source ?? null, memoized }
-    const etag = memoized === null ? undefined : this.#ofAnswers.get(memoized)
-    if (etag !== undefined) throwIfHeld(request, etag)
+    // The answer to HEAD tells the length of what GET sends, also where the client has it.
+    if (etag !== undefined && request.method !== 'HEAD' && listsEtag(request.headers['if-none-match'], etag))
+      throw new NotModified(etag)
   }
 
   /** Sets the tag of serialised bytes, and the status 304 where the client has them. @returns what is sent */
   tag(request: FastifyRequest, tagged: TaggedAnswer, reply: FastifyReply, bytes: string | Uint8Array): typeof bytes | null {
-    const { name, source, memoized } = tagged
-    const etag = (memoized === null ? undefined : this.#ofAnswers.get(memoized)) ?? entityTagOf(bytes)
-    if (memoized !== null) this.#ofAnswers.set(memoized, etag)
+    const { name, source } = tagged
+    const etag = entityTagOf(bytes)
     if (source !== null) this.#known.set(keyOf(request, name, source), etag)
     reply.header('etag', etag)
     if (!listsEtag(request.headers['if-none-match'], etag)) return bytes
@@ -90,11 +80,6 @@ export class EntityTags {
   }
 }
 
-/** The answer to HEAD tells the length of what GET sends, also where the client has it. @throws NotModified */
-function throwIfHeld({ method, headers }: FastifyRequest, etag: string): void {
-  if (method !== 'HEAD' && listsEtag(headers['if-none-match'], etag)) throw new NotModified(etag)
-}
-
 function keyOf({ query }: FastifyRequest, name: EndpointName, source: string): string {
   return `${name} ${source} ${JSON.stringify(query)}`
 }
@@ -102,16 +87,7 @@ function keyOf({ query }: FastifyRequest, name: EndpointName, source: string): s
 /** A text that is equal for two answers to the same request exactly if they are made of the same. */
 function sourceOf({ address, repository, commit, snapshot, from }: AnswerSource): string {
   const other = from === undefined ? '' : ` ${from.commit} ${from.snapshot.indexedAt.getTime()}`
-  return `${repository.id} ${commit} ${snapshot.indexedAt.getTime()}${other} ${formatOnce(address)}`
-}
-
-/** By the parsed address: the parser gives the same frozen object for the same text. */
-const formatted = new WeakMap<Address, string>()
-
-function formatOnce(address: Address): string {
-  const text = formatted.get(address) ?? formatAddress(address)
-  if (Object.isFrozen(address)) formatted.set(address, text)
-  return text
+  return `${repository.id} ${commit} ${snapshot.indexedAt.getTime()}${other} ${formatAddress(address)}`
 }
 
 /** Characters of a tag, 6 bits each: two answers never have the same by chance. */

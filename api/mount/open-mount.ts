@@ -81,8 +81,7 @@ export async function openMount(
 
   // A failure is dropped here: the read that needs the same bytes meets it again and reports it.
   const ahead = readAhead?.(snapshot).catch(() => {})
-  const reading = readFolder(snapshot, address.path)
-  const [folder] = ahead ? await Promise.all([reading, ahead]) : [await reading]
+  const [folder] = await Promise.all([readFolder(snapshot, address.path), ahead])
   if (folder === null) throw new ServiceError('mount.path_not_found')
   return { ...mount, status: 'ready', snapshot, folder }
 }

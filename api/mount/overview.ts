@@ -1,4 +1,4 @@
-import { type Address, formatAddress } from '#core/address.ts'
+import { formatAddress } from '#core/address.ts'
 import type { Mount, Overview, Repository } from '#core/contract/mount.ts'
 import type { Diagnostic, DocumentListing, SkillListing } from '#core/contract/shared.ts'
 import { OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS } from '#core/limits.ts'
@@ -52,25 +52,9 @@ function describeFacts({ address, repository, commit, pinned }: OpenMount, verif
   }
 }
 
-interface KeyedFacts {
-  repository: HostRepository
-  verified: boolean
-  image: string | null
-  key: string
-}
-
-/** Keys by the parsed address: parser and hosts give the same object again for as long as nothing about it changes. */
-const keys = new WeakMap<Address, KeyedFacts>()
-
 /** A key of these facts. The address decides ref and path, and together with the snapshot whether the commit is pinned. */
 function keyOf({ address, repository }: OpenMount, verified: boolean, image: string | null): string {
-  const before = keys.get(address)
-  if (before?.repository === repository && before.verified === verified && before.image === image) return before.key
-  const facts = [formatAddress(address), verified, image, ...Object.values(describeRepository(repository))]
-  const key = `mount ${JSON.stringify(facts)}`
-  // An object that may change is not remembered.
-  if (Object.isFrozen(address) && Object.isFrozen(repository)) keys.set(address, { repository, verified, image, key })
-  return key
+  return `mount ${JSON.stringify([formatAddress(address), verified, image, ...Object.values(describeRepository(repository))])}`
 }
 
 /** The overview of the root comes from the header alone, that of a folder from the tables. */

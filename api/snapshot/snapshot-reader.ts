@@ -112,22 +112,12 @@ export function createSnapshotReader(
   const packs = createPackReader(blobs)
   const headers = createHeaders(blobs, cache, onDamage, fallbacks)
 
-  /** Opened before. A header knows its commit, and a repository that changed is another object. */
-  const opened = new WeakMap<StoredHeader, Snapshot>()
-
-  function snapshotOf(repository: HostRepository, commit: CommitSha, stored: StoredHeader): Snapshot {
-    const before = opened.get(stored)
-    if (before?.repository === repository) return before
-    const members = createMemberReader(packs, repository, stored.header)
-    const snapshot = new CachedSnapshot({ repository, commit, stored, members, headers, cache, searchCache })
-    opened.set(stored, snapshot)
-    return snapshot
-  }
-
   return {
     async open(repository, commit) {
       const stored = await headers.open(repository, commit)
-      return stored && snapshotOf(repository, commit, stored)
+      if (stored === null) return null
+      const members = createMemberReader(packs, repository, stored.header)
+      return new CachedSnapshot({ repository, commit, stored, members, headers, cache, searchCache })
     },
   }
 }
