@@ -16,6 +16,7 @@ import { sentence } from '#core/words/sentence.ts'
 import {
   createInProcessRunner,
   createJobProcesses,
+  JOB_PROGRAM,
   parseWorkerSettings,
   startWorker,
   WORKER_SETTINGS,
@@ -151,7 +152,10 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     const { handover, accessTo, queue } = infra
     const memoryMegabytes = workerSettings.jobMegabytes
     const runner = isShared
-      ? createJobProcesses({ env, handover, accessTo, memoryMegabytes, concurrency: JOBS_AT_ONCE, metrics, fallbacks }, log)
+      ? createJobProcesses(
+          { program: JOB_PROGRAM, env, handover, accessTo, memoryMegabytes, concurrency: JOBS_AT_ONCE, metrics, fallbacks },
+          log,
+        )
       : createInProcessRunner({ ...infra, fallbacks })
     indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
   }

@@ -5,6 +5,7 @@ import type { JobDeps } from './jobs/run-index-job.ts'
 /* The exports for a service that runs jobs itself. */
 
 export { createJobProcesses } from './jobs/job-processes.ts'
+export { JOB_PROGRAM } from './jobs/job-program.ts'
 export type { JobRunner } from './jobs/job-runner.ts'
 export { startWorker, type Worker } from './jobs/worker.ts'
 export { parseWorkerSettings, WORKER_SETTINGS, type WorkerSettings } from './jobs/worker-settings.ts'

@@ -10,6 +10,7 @@ import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { createJobProcesses } from '../jobs/job-processes.ts'
+import { JOB_PROGRAM } from '../jobs/job-program.ts'
 import { startWorker } from '../jobs/worker.ts'
 import { parseWorkerSettings } from '../jobs/worker-settings.ts'
 
@@ -47,6 +48,7 @@ export async function work(env: NodeJS.ProcessEnv, { concurrency }: WorkOptions)
   }
   const runner = createJobProcesses(
     {
+      program: JOB_PROGRAM,
       handover: infra.handover,
       accessTo: infra.accessTo,
       env,

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { SHORT_JOB_NICENESS, YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import { INDEX_PROCESSOR_SECONDS, INDEX_WALL_SECONDS } from '#core/limits.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
@@ -49,6 +48,8 @@ type KillReason = 'memory' | 'time' | 'stuck'
 type EndReason = 'idle' | 'large' | 'slow' | 'stopped'
 
 export interface JobProcessSettings {
+  /** Path of the program that runs in the process. */
+  program: string
   /** The environment of the worker. The process receives `jobEnvironment` of it. */
   env: NodeJS.ProcessEnv
   /** What the worker's drivers know when the process starts, passed as an argument, and at each job; see `openJobInfra`. */
@@ -63,8 +64,6 @@ export interface JobProcessSettings {
   /** Told of the fallbacks of the jobs. Default: not counted. */
   fallbacks?: Fallbacks
 }
-
-const PROGRAM = fileURLToPath(new URL('./job-main.ts', import.meta.url))
 
 const START_MILLISECONDS = 60_000
 const KILL = { wallSeconds: INDEX_WALL_SECONDS + 15, processorSeconds: INDEX_PROCESSOR_SECONDS + 15 }
@@ -121,7 +120,7 @@ class RunningProcess implements JobProcess {
 
   constructor(settings: JobProcessSettings) {
     this.#settings = settings
-    this.#child = fork(PROGRAM, [settings.handover()], {
+    this.#child = fork(settings.program, [settings.handover()], {
       env: jobEnvironment(settings.env),
       execArgv: heapArguments(Math.round(settings.memoryMegabytes * HEAP_SHARE)),
       // Its output goes to standard error, like the log: standard output may carry data.

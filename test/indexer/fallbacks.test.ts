@@ -6,6 +6,7 @@ import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { damageKey, lastIndexedKey, packKey } from '#core/snapshot/store-keys.ts'
 import { createJobProcesses } from '#indexer/jobs/job-processes.ts'
+import { JOB_PROGRAM } from '#indexer/jobs/job-program.ts'
 import { runLease } from '#indexer/jobs/run-lease.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
@@ -135,7 +136,10 @@ test('fallbacks of a job process are counted and logged by its worker, the first
   }
   const handover = () => NO_HANDOVER
   const log = { info() {}, warn() {}, error() {} }
-  const processes = createJobProcesses({ env, handover, memoryMegabytes: 1_024, concurrency: 1, metrics, fallbacks }, log)
+  const processes = createJobProcesses(
+    { program: JOB_PROGRAM, env, handover, memoryMegabytes: 1_024, concurrency: 1, metrics, fallbacks },
+    log,
+  )
   onTestFinished(async () => {
     await processes.close()
     await states.close()

@@ -6,6 +6,7 @@ import { SHORT_JOB_NICENESS } from '#core/concurrency/priority.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { jobEnvironment } from '#indexer/jobs/job-environment.ts'
 import { startJobProcess } from '#indexer/jobs/job-process.ts'
+import { JOB_PROGRAM } from '#indexer/jobs/job-program.ts'
 import { NO_HANDOVER } from '#test/support/no-handover.ts'
 import { temporaryFolder } from '#test/support/store-drivers.ts'
 
@@ -26,6 +27,7 @@ test('a job process gets no secret of the service, and yields to it', async () =
   const folder = await temporaryFolder()
   const process = await startJobProcess(
     {
+      program: JOB_PROGRAM,
       env: {
         ...SECRETS,
         PATH: globalThis.process.env.PATH,

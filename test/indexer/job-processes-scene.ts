@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import { createJobProcesses, type JobProcessesSettings } from '#indexer/jobs/job-processes.ts'
+import { JOB_PROGRAM } from '#indexer/jobs/job-program.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
@@ -48,6 +49,7 @@ async function openProcesses(root: string, { settings = {}, env = {} }: Processe
   const note = (fields: object, message: string) => log.push({ ...fields, message })
   const processes = createJobProcesses(
     {
+      program: JOB_PROGRAM,
       env: {
         ...programEnvironment(),
         MOUNTGLASS_STORE: `disk:${folder}`,
