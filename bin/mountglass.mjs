@@ -26,7 +26,7 @@ else {
   ignoreClosedPipes()
   keepCompiledSources(root)
   whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))
-  const { runCommands } = await import('./commands.ts')
+  const { runCommands } = await import('../cli/commands.ts')
   // What a failed command left open does not hold the process.
   if (await runCommands(process.argv, process.env)) setTimeout(() => process.exit(), END_MS).unref()
 }

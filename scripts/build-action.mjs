@@ -1,5 +1,5 @@
 /**
- * `npm run build:action`: bundles the Action into `indexer/action/dist`, which is committed because GitHub runs the files of the repository.
+ * `npm run build:action`: bundles the Action into `cli/action/dist`, which is committed because GitHub runs the files of the repository.
  * The same sources and lock file give the same bytes.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const DIST = join(root, 'indexer', 'action', 'dist')
+const DIST = join(root, 'cli', 'action', 'dist')
 /** Data files that the bundle reads at run time from its own folder. */
 const DATA = ['names.jsonl', 'templates.jsonl'].map(name => join(root, 'indexer', 'rules', 'license', name))
 /** Import specifiers left out of the bundle: a workflow has no database, so its driver is never loaded. */
@@ -22,7 +22,7 @@ const NOT_BUNDLED = ['./postgres/*']
 export async function bundleAction() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [join('indexer', 'action', 'main.ts')],
+    entryPoints: [join('cli', 'action', 'main.ts')],
     outfile: 'index.mjs',
     bundle: true,
     write: false,
@@ -78,6 +78,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await mkdir(DIST)
   for (const [name, bytes] of await bundleAction()) {
     await writeFile(join(DIST, name), bytes)
-    process.stdout.write(`indexer/action/dist/${name}: ${bytes.length} bytes\n`)
+    process.stdout.write(`cli/action/dist/${name}: ${bytes.length} bytes\n`)
   }
 }

@@ -1,6 +1,6 @@
-import { FetchTooLarge } from '#infra/git/fetch.ts'
-import { GitError } from '#infra/git/process.ts'
-import { RemoteRefusal } from '#infra/git/remote-refusal.ts'
+import { FetchTooLarge } from '../git/fetch.ts'
+import { GitError } from '../git/process.ts'
+import { RemoteRefusal } from '../git/remote-refusal.ts'
 
 /** The meaning of an answer of GitHub's API, for every question. */
 export type ApiAnswer =

@@ -3,7 +3,7 @@ import { HOST_NAMES } from '#core/address.ts'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { truncateCharacters } from '#core/text.ts'
-import type { ListedSizes } from '#infra/git/remote-blobs.ts'
+import type { ListedSizes } from '../git/remote-blobs.ts'
 import { readRows } from './json-rows.ts'
 
 const Names = HOST_NAMES.gh

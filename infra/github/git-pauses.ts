@@ -1,5 +1,5 @@
 import type { Clock } from '#core/ports/system.ts'
-import type { Remote } from '#infra/git/upload-pack.ts'
+import type { Remote } from '../git/upload-pack.ts'
 import { Paused, readGitFailure, type Trouble } from './answers.ts'
 import { Pause } from './pause.ts'
 

@@ -1,4 +1,4 @@
-import type { Remote } from '#infra/git/upload-pack.ts'
+import type { Remote } from '../git/upload-pack.ts'
 import { readGitFailure } from './answers.ts'
 import { askWithCredential } from './ask-with-credential.ts'
 import type { Credential } from './credential.ts'

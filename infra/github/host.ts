@@ -18,7 +18,7 @@ import {
 } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { encodePath } from '#core/repo-path.ts'
-import { removeLeftoverViews } from '#infra/git/view.ts'
+import { removeLeftoverViews } from '../git/view.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { apiVersion, createGitHubApi, type GitHubApi } from './api.ts'
 import type { GitHubApp } from './app.ts'

@@ -6,9 +6,9 @@ import {
   type ReadLimits,
   type RepositoryReader,
 } from '#core/ports/git-host.ts'
-import type { ListedSizes } from '#infra/git/remote-blobs.ts'
-import { openRemoteReader } from '#infra/git/remote-reader.ts'
-import type { Remote } from '#infra/git/upload-pack.ts'
+import type { ListedSizes } from '../git/remote-blobs.ts'
+import { openRemoteReader } from '../git/remote-reader.ts'
+import type { Remote } from '../git/upload-pack.ts'
 import { passingGitTrouble, readGitFailure } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import { askPatiently, type ReadPatience } from './ask-patiently.ts'

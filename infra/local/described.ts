@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { truncateCharacters } from '#core/text.ts'
-import { ifAbsent, readRealText } from '#infra/git/contained.ts'
+import { ifAbsent, readRealText } from '../git/contained.ts'
 import { type Place, readHead } from './place.ts'
 import type { Watch } from './signatures.ts'
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join, resolve } from 'node:path'
 import { MANIFEST_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
-import { GitError, startGit } from '#infra/git/process.ts'
+import { GitError, startGit } from '../git/process.ts'
 
 /** Part of the digest. Increase it when the same sources must give another repository. */
 const RECIPE = 1

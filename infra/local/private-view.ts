@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, rename, rm, rmdir, utimes, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { openReal, pathOf } from '#infra/git/contained.ts'
-import { prepareGitDir, TEMPORARY_PREFIX } from '#infra/git/view.ts'
+import { openReal, pathOf } from '../git/contained.ts'
+import { prepareGitDir, TEMPORARY_PREFIX } from '../git/view.ts'
 import { BRING_BOUNDS, type BringBounds, FileBringer, NotSelfContained, type SourceFolder, ViewTooLarge } from './object-files.ts'
 import { readShallow } from './refs.ts'
 

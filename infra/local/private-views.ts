@@ -1,4 +1,4 @@
-import type { GitView } from '#infra/git/view.ts'
+import type { GitView } from '../git/view.ts'
 import { KeptView } from './kept-view.ts'
 import { BRING_BOUNDS, type BringBounds, NotSelfContained, ViewUnavailable } from './object-files.ts'
 import type { Place } from './place.ts'

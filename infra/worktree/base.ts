@@ -1,6 +1,6 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import { sentence } from '#core/words/sentence.ts'
-import { GitError, runGit } from '#infra/git/process.ts'
+import { GitError, runGit } from '../git/process.ts'
 import { WorktreeError } from './place.ts'
 
 /** The commit that a working folder is compared with. */

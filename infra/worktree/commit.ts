@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
-import { readSmallFile } from '#infra/git/contained.ts'
-import { requireGit } from '#infra/git/process.ts'
-import { openReader } from '#infra/git/reader.ts'
-import { openLiveView } from '#infra/git/view.ts'
+import { readSmallFile } from '../git/contained.ts'
+import { requireGit } from '../git/process.ts'
+import { openReader } from '../git/reader.ts'
+import { openLiveView } from '../git/view.ts'
 
 /**
  * Opens a commit of a clone that is trusted. Reads its objects, never the files of the work tree, which may differ by line ends, filters and

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { openReal } from '#infra/git/contained.ts'
+import { openReal } from '../git/contained.ts'
 
 /** Digests of a file, in hexadecimal digits. */
 export interface FileDigests {

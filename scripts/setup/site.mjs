@@ -10,7 +10,7 @@ const SOURCES = [
   'core',
   'docs',
   'examples/handbook',
-  'indexer/action/README.md',
+  'cli/action/README.md',
   'package-lock.json',
   'scripts/setup/index-docs.mjs',
   'site',

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type CheckOptions, checkFolder } from '#cli/check.ts'
 import type { Checked } from '#indexer/check/schema.ts'
-import { type CheckOptions, checkFolder } from '#indexer/commands/check-folder.ts'
 
 let root: string
 beforeEach(async () => {

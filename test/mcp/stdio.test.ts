@@ -8,7 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { serveOverStdio } from '#api/stdio.ts'
+import { serveOverStdio } from '#cli/mcp.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { message, textOf } from './scene.ts'
 

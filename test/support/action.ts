@@ -31,7 +31,7 @@ export interface ActionRun {
   log: string
 }
 
-export const ACTION_FOLDER = join(import.meta.dirname, '..', '..', 'indexer', 'action')
+export const ACTION_FOLDER = join(import.meta.dirname, '..', '..', 'cli', 'action')
 
 export async function makeAction(): Promise<TestAction> {
   const folder = await mkdtemp(join(tmpdir(), 'mountglass-action-'))

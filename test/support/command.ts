@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { runCommands } from '../../bin/commands.ts'
+import { runCommands } from '../../cli/commands.ts'
 import { programEnvironment } from './program-environment.ts'
 
 export interface Ran {

@@ -10,8 +10,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const SPOKEN = [
   'bin',
   'api',
-  'api/lock',
-  'indexer/commands',
+  'cli',
+  'cli/lock',
   'indexer/check/fail-on.ts',
   'indexer/check/terminal.ts',
   'indexer/check/difference-text.ts',
@@ -35,9 +35,9 @@ const FOR_PROGRAMS = [
 
 /** What people type, and what only a fault in the code itself would show. */
 const KEPT: Readonly<Record<string, readonly string[]>> = {
-  'api/in-process.ts': ['new keys cannot be read'],
-  'api/keys-command.ts': ['mountglass keys rotate --retire '],
-  'api/pin.ts': ['mountglass verify --update', 'no address was given'],
+  'cli/in-process.ts': ['new keys cannot be read'],
+  'cli/keys.ts': ['mountglass keys rotate --retire '],
+  'cli/pin.ts': ['mountglass verify --update', 'no address was given'],
   'api/purpose-keys.ts': ['at least one sealing key is needed'],
 }
 

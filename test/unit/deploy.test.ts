@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { parseSettings } from '#api/service-settings.ts'
+import { parseSettings } from '#cli/service-settings.ts'
 import { parseWorkerSettings } from '#indexer/jobs/worker-settings.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 
@@ -28,7 +28,7 @@ const SECRETS: Record<string, string> = {
 const SETTINGS = new Set(
   (
     await Promise.all(
-      ['core/settings.ts', 'infra/infra-settings.ts', 'api/service-settings.ts', 'indexer/jobs/worker-settings.ts'].map(path =>
+      ['core/settings.ts', 'infra/infra-settings.ts', 'cli/service-settings.ts', 'indexer/jobs/worker-settings.ts'].map(path =>
         read(ROOT, path),
       ),
     )
@@ -192,7 +192,7 @@ describe('Kubernetes', async () => {
 
   test.each(workloads)('$name: its command is one, and has the options that it is given', async ({ pod }) => {
     const [command = '', ...args] = pod.containers[0]?.args ?? []
-    const [, described = ''] = (await read(ROOT, 'bin/commands.ts')).split(`.command('${command}')`)
+    const [, described = ''] = (await read(ROOT, 'cli/commands.ts')).split(`.command('${command}')`)
     for (const option of args.filter(arg => arg.startsWith('--'))) expect(described.split('.command(')[0]).toContain(`'${option}`)
   })
 

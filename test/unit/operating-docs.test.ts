@@ -20,7 +20,7 @@ describe('settings', async () => {
       'core/settings.ts',
       'infra/infra-settings.ts',
       'infra/app-settings.ts',
-      'api/service-settings.ts',
+      'cli/service-settings.ts',
       'indexer/jobs/worker-settings.ts',
     ].map(read),
   )
@@ -60,7 +60,7 @@ test('every error code that operators are told of is one', () => {
 })
 
 test('every relative link of the documents leads to a file or folder', async () => {
-  const folders = ['', 'docs', 'docs/decisions', 'indexer/action']
+  const folders = ['', 'docs', 'docs/decisions', 'cli/action']
   const documents = (
     await Promise.all(
       folders.map(async folder =>

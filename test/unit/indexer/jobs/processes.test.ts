@@ -44,7 +44,7 @@ test('what came from a process counts, also what came from that', async () => {
 })
 
 test('nothing lists the threads of a process, which would let a thread of low priority hold up whoever reaps it', () => {
-  const rooms = ['api', 'core', 'indexer', 'infra', 'site']
+  const rooms = ['api', 'cli', 'core', 'indexer', 'infra', 'site']
   const files = rooms.flatMap(room => readdirSync(room, { recursive: true, encoding: 'utf8' }).map(path => join(room, path)))
   const sources = files.filter(path => path.endsWith('.ts'))
   expect(sources).toContain(join('indexer', 'jobs', 'processes.ts'))

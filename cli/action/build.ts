@@ -1,0 +1,53 @@
+import type { CommitSha } from '#core/commit-sha.ts'
+import type { Diagnostic } from '#core/contract/shared.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import type { StateStore } from '#core/ports/state-store.ts'
+import { listIndexed } from '#indexer/jobs/list-indexed.ts'
+import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
+import { readHeader } from '#indexer/snapshot/read-header.ts'
+import { openCheckout } from './checkout.ts'
+
+export interface BuildOptions {
+  repository: HostRepository
+  commit: CommitSha
+  /** Asks whether the commit is the tip of the default branch. */
+  askIsTip(): Promise<boolean>
+  /** The folder of the clone. */
+  folder: string
+}
+
+export interface Built {
+  /** Objects that this build created; 0 when the commit was indexed already. */
+  objects: number
+  bytes: number
+  skills: number
+  documents: number
+  isPartial: boolean
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Indexes a commit from its clone into the store of a deployment, as a worker of the deployment does: the same commit gives the same answers.
+ * The header is written last, and then the entries that point to it. Objects are removed only if the snapshot is damaged, or a sweep removed
+ * one of its packs meanwhile.
+ *
+ * @throws Error when the clone is incomplete, or the store cannot be written
+ */
+export async function build(stores: { blobs: BlobStore; states: StateStore }, options: BuildOptions): Promise<Built> {
+  const { repository, commit, askIsTip, folder } = options
+  const job = { repository, commit }
+  const host = await openCheckout(folder, repository)
+  const written = await writeSnapshot({ ...stores, hosts: [host] }, job, new AbortController().signal)
+  await listIndexed(stores, job, askIsTip)
+  const header = written?.header ?? (await readHeader(stores.blobs, repository, commit))
+  if (header === null) throw new Error('another process removed the index while this one read it: run the job again')
+  const { folder: root, diagnostics } = header.root
+  return {
+    objects: written?.objects ?? 0,
+    bytes: written?.bytes ?? 0,
+    ...root.counts,
+    isPartial: header.truncated,
+    diagnostics,
+  }
+}

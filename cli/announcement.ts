@@ -1,0 +1,62 @@
+import type { Deps } from '#api/deps.ts'
+import { isServed } from '#api/mount/open-mount.ts'
+import { REFERENCE_REPOSITORY } from '#api/operator/operator-content.ts'
+import { ANONYMOUS, maySee } from '#api/people/viewer.ts'
+import { formatAddress } from '#core/address.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
+import { ROOT } from '#core/repo-path.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { formatNumber } from '#core/words/numbers.ts'
+
+/** Addresses of local repositories that anyone may open. */
+export interface LocalAddresses {
+  addresses: readonly string[]
+  /** False when there may be more. */
+  isComplete: boolean
+}
+
+/** Addresses that are printed; the others are counted. */
+const SHOWN = 5
+
+/** The addresses of repositories that the operator's rules serve to everyone. */
+export function openAddresses(deps: Pick<Deps, 'allow' | 'deny'>, repositories: readonly HostRepository[]): string[] {
+  return repositories.flatMap(repository => {
+    const { host, owner, name, main } = repository
+    const address = { host, owner, repository: name, ref: null, path: ROOT }
+    const isOpen = [address, ...(main ? [{ ...address, owner: main.owner, repository: main.name }] : [])].every(one =>
+      isServed(deps, one),
+    )
+    return isOpen && maySee(ANONYMOUS, repository) ? [formatAddress(address)] : []
+  })
+}
+
+/**
+ * What the service prints once it listens.
+ *
+ * @param local those of the operator's folder; `null` without one
+ * @param hasHandbook whether the bundled handbook is served to everyone
+ */
+export function announcement(
+  baseUrl: string,
+  { local, hasHandbook, withPages }: { local: LocalAddresses | null; hasHandbook: boolean; withPages: boolean },
+): string {
+  const say = WORDS.serve
+  const urlOf = (address: string) => `${baseUrl}${withPages ? '' : '/api/v1/mounts'}${address}`
+  const handbook = hasHandbook ? [fill(say.begin, { url: urlOf(REFERENCE_REPOSITORY) })] : []
+  const lines = local === null || local.addresses.length === 0 ? handbook : local.addresses.slice(0, SHOWN).map(urlOf)
+  return [
+    fill(say.answers, { url: withPages ? `${baseUrl}/` : fill(say.withoutPages, { url: `${baseUrl}/api/v1` }) }),
+    ...(local?.addresses.length === 0 ? [`  ${local.isComplete ? say.nothing : say.nothingYet}`] : []),
+    ...[...lines, ...restOf(local)].map(line => `  ${line}`),
+    '',
+  ].join('\n')
+}
+
+function restOf(local: LocalAddresses | null): string[] {
+  if (local === null) return []
+  const say = WORDS.serve
+  if (!local.isComplete) return [say.perhapsMore]
+  const rest = local.addresses.length - SHOWN
+  return rest > 0 ? [fill(say.more, { n: formatNumber(rest) })] : []
+}

@@ -1,0 +1,136 @@
+import { type Address, formatAddress } from '#core/address.ts'
+import type { CommitSha } from '#core/commit-sha.ts'
+import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
+import { explainMissingRef } from '#core/missing-ref.ts'
+import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import { SettingsError } from '#core/settings.ts'
+import { chooseReading, readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
+import { WORDS } from '#core/words/commands.ts'
+import { fill } from '#core/words/fill.ts'
+import { saidOfOwnReading } from '#core/words/own-reading.ts'
+import { messageIn, sentence } from '#core/words/sentence.ts'
+import { isTip, listIndexed } from '#indexer/jobs/list-indexed.ts'
+import { errorCodeOf } from '#indexer/pipeline/index-error.ts'
+import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
+import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
+import { type Infra, openInfra } from '#infra/open.ts'
+import { createProgressPrinter } from './progress-printer.ts'
+
+export interface IndexOptions {
+  /** Overrides `MOUNTGLASS_STORE`. */
+  store?: string
+}
+
+/** The snapshot exists. */
+const EXIT_OK = 0
+/** Indexing failed: the host or the store did not answer, or the repository could not be read. */
+const EXIT_FAILED = 1
+/** The address or a setting is wrong. */
+const EXIT_USAGE = 2
+
+/**
+ * `mountglass index <address>`: indexes one address and prints the result. Takes every spelling that the address field of the site takes.
+ * Exit code 0, 1 (failed) or 2 (wrong address or setting).
+ */
+export async function indexAddress(rawAddress: string, { store }: IndexOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  let settings: InfraSettings
+  try {
+    settings = parseSharedInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
+  } catch (error) {
+    return reportSettingsError(error, EXIT_USAGE)
+  }
+  const refusals: string[] = []
+  let infra: Infra
+  try {
+    infra = await openInfra(settings, null, (_name, reason) => refusals.push(reason))
+  } catch (error) {
+    return reportSettingsError(error, EXIT_FAILED)
+  }
+  try {
+    const typed = readTypedAddress(rawAddress, { hosts: infra.hosts.map(host => host.segment), baseUrl: settings.baseUrl })
+    if (typed.kind !== 'address') return report(problemOf(typed), EXIT_USAGE)
+    const { address } = await chooseReading(typed, asked => problemAt(infra, asked))
+    return await indexWith(infra, address).catch(error => {
+      if (!(error instanceof ServiceError)) throw error
+      const refusal = refusals.length === 0 ? null : sentence('localNotServed', { reasons: refusals.join('; ') })
+      const message = refusal ?? saidOfOwnReading(error, address)
+      return report(`${error.code}: ${message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
+    })
+  } finally {
+    await infra.close()
+  }
+}
+
+function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>): string {
+  if (typed.kind === 'owner') return sentence('account', { owner: typed.owner.owner })
+  return typed.code === null ? typed.message : `${typed.code}: ${typed.message}`
+}
+
+async function indexWith(infra: Infra, address: Address): Promise<number> {
+  const say = WORDS.index
+  const { host, repository, commit } = await resolveAddress(infra, address)
+  const stop = new AbortController()
+  const interrupt = () => stop.abort(new Error('interrupted'))
+  process.once('SIGINT', interrupt)
+
+  const printer = createProgressPrinter(process.stderr)
+  const title = formatAddress({ ...address, owner: repository.owner, repository: repository.name })
+  printer.title(fill(say.title, { address: title, commit }))
+  try {
+    const written = await writeSnapshot(infra, { repository, commit }, stop.signal, printer.report)
+    await listIndexed(infra, { repository, commit }, () => isTip(host, { repository, commit }))
+    printer.end()
+    if (written === null) return report(say.already, EXIT_OK)
+    const { skills, documents } = written.header.root.folder.counts
+    const { objects, bytes } = written
+    const counted = fill(say.written, { skills, documents, objects, bytes })
+    return report(written.header.truncated ? fill(say.partial, { written: counted }) : counted, EXIT_OK)
+  } catch (error) {
+    printer.end()
+    return report(`${errorCodeOf(error)}: ${messageIn(error)}`, EXIT_FAILED)
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+/** The error code of an address; `null`: its repository and its ref exist. */
+async function problemAt(infra: Infra, address: Address): Promise<string | null> {
+  try {
+    await resolveAddress(infra, address)
+    return null
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.code
+  }
+}
+
+interface ResolvedAddress {
+  host: GitHost
+  repository: HostRepository
+  commit: CommitSha
+}
+
+async function resolveAddress({ hosts }: Infra, address: Address): Promise<ResolvedAddress> {
+  const host = hosts.find(candidate => candidate.segment === address.host) as GitHost
+  const repository = await host.repository(address.owner, address.repository)
+  if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
+  if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
+  const { objectFormat } = repository.value
+  if (objectFormat) throw new ServiceError('mount.not_allowed', { message: CASE_MESSAGE[`mount.not_allowed:${objectFormat}`] })
+  const commit = await host.resolve(repository.value, address.ref)
+  if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
+  if (commit.status === 'missing')
+    throw new ServiceError('mount.ref_not_found', await explainMissingRef(host, repository.value, address))
+  if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
+  return { host, repository: repository.value, commit: commit.value }
+}
+
+function reportSettingsError(error: unknown, exitCode: number): number {
+  if (!(error instanceof SettingsError)) throw error
+  return report(messageIn(error), exitCode)
+}
+
+function report(message: string, exitCode: number): number {
+  process.stderr.write(`${message}\n`)
+  return exitCode
+}

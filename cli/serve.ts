@@ -1,0 +1,290 @@
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import { type Logger, pino } from 'pino'
+import { buildApp, type SitePlugin } from '#api/app.ts'
+import { rememberListings } from '#api/cards/list-on-visit.ts'
+import type { Deps } from '#api/deps.ts'
+import { requestRepair } from '#api/mount/request-repair.ts'
+import type { OperatorContent } from '#api/operator/operator-content.ts'
+import { fixedSource, type OperatorSource, publishedSource } from '#api/operator/published.ts'
+import { readOperatorFolder } from '#api/operator/read-folder.ts'
+import { createLoggedNames } from '#api/people/logged-names.ts'
+import { pagePeople } from '#api/people/page-people.ts'
+import { deriveKeys } from '#api/purpose-keys.ts'
+import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
+import { createUses } from '#api/snapshot/uses.ts'
+import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
+import { createDamageReports } from '#core/damage-reports.ts'
+import { JOBS_AT_ONCE } from '#core/limits.ts'
+import { createOwnerListings } from '#core/owner-listings.ts'
+import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
+import type { IndexJob } from '#core/ports/job-queue.ts'
+import type { Metrics } from '#core/ports/metrics.ts'
+import { scrubbedLog } from '#core/scrubbed.ts'
+import { unknownSettings } from '#core/settings.ts'
+import { sentence } from '#core/words/sentence.ts'
+import { createJobProcesses } from '#indexer/jobs/job-processes.ts'
+import { startWorker } from '#indexer/jobs/worker.ts'
+import { parseWorkerSettings, WORKER_SETTINGS, type WorkerSettings } from '#indexer/jobs/worker-settings.ts'
+import { INFRA_SETTINGS, type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
+import { listenForMonitoring, type MonitoringListener } from '#infra/monitoring/listener.ts'
+import { createPrometheusMetrics, type PrometheusMetrics } from '#infra/monitoring/prometheus.ts'
+import { createReadiness } from '#infra/monitoring/readiness.ts'
+import { type Infra, openInfra } from '#infra/open.ts'
+import { stopOnSignal } from '#infra/system/stop-signal.ts'
+import { openWebDocuments } from '#infra/web/documents.ts'
+import { createApiClient } from '#site/lib/api-client.ts'
+import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
+import { announcement } from './announcement.ts'
+import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
+import { JOB_PROGRAM } from './job-program.ts'
+import { toStartError, withPort } from './listening.ts'
+import { isHandbookOpen, listLately, listLocal } from './local-addresses.ts'
+import { createInProcessRunner } from './runners.ts'
+import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
+
+const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
+/** What is published is served after this time at the latest. */
+const OPERATOR_MILLISECONDS = 20_000
+const STOP_MILLISECONDS = 10_000
+/** The part of the stopping time that running requests may take. */
+const GRACE_MILLISECONDS = 5_000
+
+/**
+ * Serves the API and the pages, and indexes beside them, until a stop signal. Resolves once it listens.
+ *
+ * @throws SentenceError for what the operator has to change, with whatever was opened closed again
+ */
+export async function serve(given: NodeJS.ProcessEnv): Promise<void> {
+  const env = withQuietTerminal(await withPort(given))
+  const settings = parseSettings(env)
+  const infraSettings = parseInfraSettings(env)
+  const workerSettings = parseWorkerSettings(env)
+  for (const said of settingsToReconsider(env, settings)) process.stderr.write(`mountglass: ${said}\n`)
+  const folder = settings.operator === null ? null : await readOperatorFolder(settings.operator, infraSettings.baseUrl)
+  const metrics = createPrometheusMetrics()
+  // Before all that may have something to log.
+  const log = pino({ level: settings.logLevel }, scrubbedLog(process.stderr))
+  const infra = await openInfra(infraSettings, metrics, ({ owner, name }, reason) =>
+    log.warn({ repository: `local/${owner}/${name}` }, `not served: ${reason}`),
+  )
+  try {
+    await serveFrom(infra, { env, settings, infraSettings, workerSettings, folder, metrics, log })
+  } catch (error) {
+    await closeAndThrow(error, infra.close)
+  }
+}
+
+/** What `serve` read before it opened the outside world. */
+interface Start {
+  env: NodeJS.ProcessEnv
+  settings: Settings
+  infraSettings: InfraSettings
+  workerSettings: WorkerSettings
+  /** Content of the operator's folder; `null` without one. */
+  folder: OperatorContent | null
+  metrics: PrometheusMetrics
+  log: Logger
+}
+
+async function serveFrom(infra: Infra, start: Start): Promise<void> {
+  const { env, settings, infraSettings, workerSettings, folder, metrics, log } = start
+  const { baseUrl } = infraSettings
+  const readiness = createReadiness(infra, infraSettings.privateStore !== null)
+  let indexer: Indexer = NO_INDEXER
+  const fallbacks = createFallbacks(metrics, log)
+  // A folder wins over what was published.
+  const operator = folder ? fixedSource(folder) : publishedSource(infra, baseUrl, fallbacks)
+  await operator.refresh()
+  const refreshing = setInterval(() => void operator.refresh(), OPERATOR_MILLISECONDS).unref()
+  const deps = await assembleDeps(settings, infra, operator, {
+    metrics,
+    checkReady: readiness.check,
+    onOffered: job => indexer.wake(job),
+    log,
+    fallbacks,
+    context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
+  })
+  const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
+  const options = { baseUrl, log, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
+  const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
+  const app = await buildApp(
+    deps,
+    options,
+    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra.local, deps, log) }, metrics) : undefined,
+  )
+  process.on('uncaughtExceptionMonitor', (error, origin) => log.fatal({ err: error, origin }, 'crashed'))
+  const endKeepAlive = startKeepAlive(deps.people)
+  let monitoring: MonitoringListener | null = null
+  const stop = async (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping')
+    readiness.end()
+    clearInterval(refreshing)
+    endKeepAlive()
+    const closed = sleep(settings.drainSeconds * 1000).then(() => closeInTime(app))
+    await Promise.all([closed, indexer.stop()])
+    await deps.people?.close()
+    await monitoring?.close()
+    await infra.close()
+  }
+  stopOnSignal(stop, settings.drainSeconds * 1000 + STOP_MILLISECONDS, error =>
+    log.error({ err: error }, 'could not stop cleanly'),
+  )
+
+  try {
+    await app.listen({ host: settings.host, port: settings.port })
+    if (settings.monitoring) {
+      monitoring = await listenForMonitoring(settings.monitoring, metrics, readiness)
+      log.info({ metricsPort: monitoring.port }, 'monitoring on its own port')
+    }
+  } catch (error) {
+    await closeAndThrow(toStartError(error, settings), () => app.close())
+  }
+  if (settings.indexer === 'inline') {
+    // Only this process sees the store `memory:`.
+    const isShared = infraSettings.store.kind !== 'memory'
+    const { handover, accessTo, queue } = infra
+    const memoryMegabytes = workerSettings.jobMegabytes
+    const runner = isShared
+      ? createJobProcesses(
+          { program: JOB_PROGRAM, env, handover, accessTo, memoryMegabytes, concurrency: JOBS_AT_ONCE, metrics, fallbacks },
+          log,
+        )
+      : createInProcessRunner({ ...infra, fallbacks })
+    indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
+  }
+  for (const host of infra.hosts)
+    void host.describeCredential?.().then(
+      text => text !== null && log.info(text),
+      () => {},
+    )
+  const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
+  const hasHandbook = await isHandbookOpen(infra.local, deps)
+  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
+}
+
+/** What an operator probably did not mean. */
+function settingsToReconsider(env: NodeJS.ProcessEnv, { host }: Settings): string[] {
+  const unknown = unknownSettings(env, [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS])
+  const isOpen = ['0.0.0.0', '::'].includes(host) && !env.MOUNTGLASS_BASE_URL
+  return isOpen ? [...unknown, sentence('baseUrlNotSet', { host })] : unknown
+}
+
+/** What the metadata document of an app may take. */
+const CLIENT_DOCUMENT = { bytes: 5 * 1024, milliseconds: 5_000 }
+
+async function assembleDeps(
+  settings: Settings,
+  infra: Infra,
+  operator: OperatorSource,
+  {
+    metrics,
+    checkReady,
+    onOffered,
+    log,
+    fallbacks,
+    context,
+  }: Pick<Deps, 'checkReady' | 'onOffered'> & {
+    log: Logger
+    metrics: Metrics
+    fallbacks: Fallbacks
+    context: Pick<PeopleContext, 'baseUrl' | 'isBucket'>
+  },
+): Promise<Deps> {
+  const { blobs, states, queue, hosts, local, clock } = infra
+  const keys = await deploymentKeys(infra, settings)
+  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const people = await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks })
+  const documents = openWebDocuments(CLIENT_DOCUMENT)
+  const oauth = deploymentOAuth(infra, settings, keys, { people, documents })
+  const damages = createDamageReports(states)
+  return {
+    hosts,
+    snapshots: createSnapshotReader(blobs, {
+      metrics,
+      fallbacks,
+      onDamage: damage => requestRepair({ damages, queue, clock, onOffered, log }, damage),
+    }),
+    queue,
+    listings: rememberListings(createOwnerListings(states, fallbacks), clock),
+    uses: createUses(states, clock, undefined, fallbacks),
+    fallbacks,
+    get operator() {
+      return operator.current()
+    },
+    clock,
+    cursorKeys: deriveKeys(keys, 'cursor'),
+    names,
+    people,
+    oauth,
+    allow: settings.allow,
+    deny: settings.deny,
+    localSource: settings.localSource,
+    onOffered,
+    readRawFile: (repository, commit, path, reader) => local.readRawFile(repository, commit, path, reader),
+    checkReady,
+  }
+}
+
+/** The pages, which read through the API of the same process. */
+function pages(
+  deps: Deps,
+  {
+    baseUrl,
+    hostUrls,
+    listLocal,
+  }: { baseUrl: string; hostUrls: Record<string, string>; listLocal: () => Promise<readonly string[]> },
+  metrics: Metrics,
+): SitePlugin {
+  const { hosts, fallbacks, localSource } = deps
+  return async instance => {
+    const client = createApiClient(injectTransport(instance))
+    await instance.register(sitePlugin, {
+      client,
+      baseUrl,
+      hosts: hosts.map(host => host.segment),
+      hostUrls,
+      localSource,
+      people: deps.people && pagePeople(deps.people, baseUrl),
+      legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
+      listLocal,
+      rendering: {
+        onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
+        onFailure: error => fallbacks?.note('rendering', error),
+      },
+    })
+  }
+}
+
+interface Indexer {
+  wake(job: IndexJob): void
+  stop(): Promise<void>
+}
+
+const NO_INDEXER: Indexer = { wake() {}, async stop() {} }
+
+function startIndexer(deps: Parameters<typeof startWorker>[0]): Indexer {
+  const stopping = new AbortController()
+  const worker = startWorker(deps, { concurrency: JOBS_AT_ONCE, signal: stopping.signal })
+  return {
+    wake: worker.wake,
+    async stop() {
+      stopping.abort()
+      await worker.stopped
+    },
+  }
+}
+
+/** Closes the service once running requests ended, and drops those that take too long: some clients never finish sending. */
+async function closeInTime(app: FastifyInstance): Promise<void> {
+  const drop = setTimeout(() => app.server.closeAllConnections(), GRACE_MILLISECONDS)
+  await app.close()
+  clearTimeout(drop)
+}
+
+/** Logs only warnings at a terminal, unless a level is set, so that the printed address stays visible. */
+function withQuietTerminal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return process.stderr.isTTY && !env.MOUNTGLASS_LOG ? { ...env, MOUNTGLASS_LOG: 'warn' } : env
+}
