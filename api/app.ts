@@ -117,27 +117,8 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(answerError)
-  const segments = deps.hosts.map(host => host.segment)
-  app.decorate('loggedTargetOf', ({ originalUrl, is404, rawAddress = null }: Parameters<FastifyInstance['loggedTargetOf']>[0]) =>
-    loggedTarget(originalUrl, { isRoute: !is404, rawAddress, hosts: segments, names: deps.names }),
-  )
-  app.decorate('faults', createFaultLog(options.metrics ?? NO_METRICS))
+  decorate(app, deps, options.metrics ?? NO_METRICS)
   app.decorate('rawPrefixes', rawPrefixes)
-  preparePages(app)
-  app.decorate('declarePrefix', function (this: FastifyInstance, prefix: string, options?: PrefixOptions) {
-    return declarePrefix(this, prefix, options)
-  })
-  app.decorateRequest('rawAddress', {
-    getter() {
-      return this.raw.rawAddress ?? null
-    },
-  })
-  app.decorateRequest('rawRest', {
-    getter() {
-      return this.raw.rawRest ?? ''
-    },
-  })
-  app.decorateRequest('viewer')
   const methods = collectMethods(app)
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply, common)
@@ -172,6 +153,30 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   if (site) await app.register(site)
   else registerWithoutPages(app, deps)
   return app
+}
+
+/** What routes and hooks find on the service and on each request. */
+function decorate(app: FastifyInstance, deps: Deps, metrics: Metrics): void {
+  const segments = deps.hosts.map(host => host.segment)
+  app.decorate('loggedTargetOf', ({ originalUrl, is404, rawAddress = null }: Parameters<FastifyInstance['loggedTargetOf']>[0]) =>
+    loggedTarget(originalUrl, { isRoute: !is404, rawAddress, hosts: segments, names: deps.names }),
+  )
+  app.decorate('faults', createFaultLog(metrics))
+  preparePages(app)
+  app.decorate('declarePrefix', function (this: FastifyInstance, prefix: string, options?: PrefixOptions) {
+    return declarePrefix(this, prefix, options)
+  })
+  app.decorateRequest('rawAddress', {
+    getter() {
+      return this.raw.rawAddress ?? null
+    },
+  })
+  app.decorateRequest('rawRest', {
+    getter() {
+      return this.raw.rawRest ?? ''
+    },
+  })
+  app.decorateRequest('viewer')
 }
 
 /** Logs every answer, if the log level includes such lines. */

@@ -19,7 +19,7 @@ import { cardOf, docsCard } from '../pictures/card-of.ts'
 import { createCards } from '../pictures/cards.ts'
 import { type CutterOptions, createCutter } from '../pictures/cutter.ts'
 import { createDrawer, type DrawerOptions } from '../pictures/drawer.ts'
-import { createIcons, type Icon, type PicturedAccount } from '../pictures/icons.ts'
+import { createIcons, type Icon, type Icons, type PicturedAccount } from '../pictures/icons.ts'
 import { parseAcceptLanguage, primaryOf } from '../pictures/languages.ts'
 import { createMountPictures } from '../pictures/mount-pictures.ts'
 import { subjectParsers } from './subject-parsers.ts'
@@ -92,7 +92,7 @@ export function registerPictures(
       const picture =
         account === undefined
           ? await fromMount(request, mount => pictures.get(mount, clientOf(request)))
-          : await accountIcon(owner(account), clientOf(request))
+          : await accountIcon(deps, icons, owner(account), clientOf(request))
       if (picture === null) throw new ServiceError('file.not_found')
       const headers = { 'content-type': picture.type, 'cache-control': 'public, max-age=3600' }
       return await sendBytes(request, reply, picture.bytes, { etag: `"${picture.etag}"`, headers })
@@ -111,15 +111,6 @@ export function registerPictures(
     })
   })
 
-  /** The picture of an account, whether it has repositories or not. */
-  async function accountIcon({ host: segment, owner: login }: OwnerName, client: string): Promise<Icon | null> {
-    const host = deps.hosts.find(one => one.segment === segment)
-    const answer = await host?.accounts?.account(login)
-    if (host === undefined || answer === undefined) return null
-    const { id, avatar } = requireValue(answer, 'owner.not_found')
-    return avatar === null ? null : await icons.get(host, { id, avatar }, client)
-  }
-
   async function sendCard(request: FastifyRequest, reply: FastifyReply, card: CardModel, icon: Icon | null) {
     const drawn = await cards.get(card, icon, clientOf(request))
     if (drawn === 'busy') throw new ServiceError('mount.unavailable', { retryAfter: BUSY_RETRY_SECONDS })
@@ -127,6 +118,20 @@ export function registerPictures(
     const headers = { 'content-type': 'image/png', 'cache-control': 'public, max-age=3600', ...vary }
     return await sendBytes(request, reply, drawn.png, { etag: `"${drawn.etag}"`, headers })
   }
+}
+
+/** The picture of an account, whether it has repositories or not. */
+async function accountIcon(
+  { hosts }: Deps,
+  icons: Icons,
+  { host: segment, owner: login }: OwnerName,
+  client: string,
+): Promise<Icon | null> {
+  const host = hosts.find(one => one.segment === segment)
+  const answer = await host?.accounts?.account(login)
+  if (host === undefined || answer === undefined) return null
+  const { id, avatar } = requireValue(answer, 'owner.not_found')
+  return avatar === null ? null : await icons.get(host, { id, avatar }, client)
 }
 
 function clientOf({ ip }: FastifyRequest): string {

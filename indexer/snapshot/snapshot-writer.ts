@@ -67,87 +67,103 @@ export function createSnapshotWriter(
   commit: CommitSha,
   reused: ReusedParts | null = null,
 ): PackWriter {
-  const created = new CreatedObjects(blobs)
-  const packs = new PackSeries(created, repository, reused?.packs ?? [])
-  const tables = new Map<TableName, AddedTable>()
-  const window = createWindow()
-  const readings = createReadingsWriter()
-  const readingMembers: Promise<Location>[] = reused?.readings.map(location => Promise.resolve(packs.use(location))) ?? []
-  const inOrder = createSerialQueue()
+  return new StoredSnapshotWriter(blobs, repository, commit, reused)
+}
 
-  // Members are compressed concurrently and placed in the order of the calls.
-  function compress(bytes: Uint8Array): Promise<Uint8Array> {
-    const compressed = gzipMember(bytes)
-    // Awaited in its turn, which never comes if an earlier member fails.
-    compressed.catch(() => {})
-    return compressed
+class StoredSnapshotWriter implements PackWriter {
+  readonly #repository: HostRepository
+  readonly #commit: CommitSha
+  readonly #reused: ReusedParts | null
+  readonly #created: CreatedObjects
+  readonly #packs: PackSeries
+  readonly #tables = new Map<TableName, AddedTable>()
+  readonly #window = createWindow()
+  readonly #readings = createReadingsWriter()
+  readonly #readingMembers: Promise<Location>[]
+  readonly #inOrder = createSerialQueue()
+
+  constructor(blobs: Pick<BlobStore, 'create'>, repository: HostRepository, commit: CommitSha, reused: ReusedParts | null) {
+    this.#repository = repository
+    this.#commit = commit
+    this.#reused = reused
+    this.#created = new CreatedObjects(blobs)
+    this.#packs = new PackSeries(this.#created, repository, reused?.packs ?? [])
+    this.#readingMembers = reused?.readings.map(location => Promise.resolve(this.#packs.use(location))) ?? []
   }
 
-  function addMember(bytes: Uint8Array): Promise<Location> {
+  async addRecord(oid: string, bytes: Uint8Array, text: KnownText | null = null): Promise<Location> {
+    if (text !== null && !this.#reused?.hasReading(oid)) this.#readings.add(oid, text)
+    if (this.#readings.sizeBytes >= READINGS_BYTES) this.#addReadings()
+    const known = this.#reused?.record(oid)
+    if (known) return this.#packs.use(known)
     const compressed = compress(bytes)
-    return inOrder(async () => packs.place(await compressed))
+    return this.#inOrder(async () => this.#packs.placeRecord(oid, bytes.length, await compressed))
   }
 
-  function addReadings(): void {
-    if (readings.sizeBytes === 0) return
-    const added = addMember(readings.take())
+  keepRecord(oid: string): Location {
+    const known = this.#reused?.record(oid)
+    if (!known) throw new Error(`no earlier snapshot holds the blob ${oid}`)
+    return this.#packs.use(known)
+  }
+
+  addBytes(bytes: Uint8Array): Promise<Location[]> {
+    return this.#inOrder(async () => placePieces(this.#packs, (await this.#reused?.pieces(bytes)) ?? [{ fresh: bytes }]))
+  }
+
+  async addTable<Name extends TableName>(name: Name, rows: Iterable<readonly [key: string, row: RowOf<Name>]>): Promise<void> {
+    const table: AddedTable = { rows: 0, shards: [] }
+    for (const shard of cutShards(rows, TABLES[name].shardRows)) {
+      const known = await this.#reused?.shard(name, shard.firstKey, shard.bytes)
+      const location = known ? Promise.resolve(this.#packs.use(known)) : this.#addMember(shard.bytes)
+      table.shards.push({ firstKey: shard.firstKey, rowsBefore: table.rows, location })
+      table.rows += shard.rows
+      await this.#window.add(location)
+    }
+    this.#tables.set(name, table)
+  }
+
+  async finish(rest: Parameters<PackWriter['finish']>[0]): Promise<WrittenSnapshot> {
+    this.#addReadings()
+    await this.#inOrder(async () => {
+      for (const [oid, sizeBytes] of this.#reused?.unread() ?? []) await this.#packs.noteSize(oid, sizeBytes)
+      await this.#packs.seal()
+    })
+    const header: SnapshotHeader = {
+      format: FORMAT_VERSION,
+      rules: RULES_VERSION,
+      repositoryId: this.#repository.id,
+      commit: this.#commit,
+      packs: this.#packs.packs,
+      usedBytes: this.#packs.usedBytes,
+      tables: await placedTables(this.#tables),
+      readings: await Promise.all(this.#readingMembers),
+      ...rest,
+    }
+    const stored = await gzipMember(encodeText(canonicalJson(encodeHeader(header))))
+    const isFirst = await this.#created.create(headerKey(this.#repository, this.#commit), stored)
+    return { header, isFirst, objects: this.#created.objects, bytes: this.#created.bytes }
+  }
+
+  #addMember(bytes: Uint8Array): Promise<Location> {
+    const compressed = compress(bytes)
+    return this.#inOrder(async () => this.#packs.place(await compressed))
+  }
+
+  #addReadings(): void {
+    if (this.#readings.sizeBytes === 0) return
+    const added = this.#addMember(this.#readings.take())
     // Awaited at the end: until then a failure is told by the record that fails with it.
     added.catch(() => {})
-    readingMembers.push(added)
+    this.#readingMembers.push(added)
   }
+}
 
-  return {
-    async addRecord(oid, bytes, text = null) {
-      if (text !== null && !reused?.hasReading(oid)) readings.add(oid, text)
-      if (readings.sizeBytes >= READINGS_BYTES) addReadings()
-      const known = reused?.record(oid)
-      if (known) return packs.use(known)
-      const compressed = compress(bytes)
-      return inOrder(async () => packs.placeRecord(oid, bytes.length, await compressed))
-    },
-
-    keepRecord(oid) {
-      const known = reused?.record(oid)
-      if (!known) throw new Error(`no earlier snapshot holds the blob ${oid}`)
-      return packs.use(known)
-    },
-
-    addBytes: bytes => inOrder(async () => placePieces(packs, (await reused?.pieces(bytes)) ?? [{ fresh: bytes }])),
-
-    async addTable(name, rows) {
-      const table: AddedTable = { rows: 0, shards: [] }
-      for (const shard of cutShards(rows, TABLES[name].shardRows)) {
-        const known = await reused?.shard(name, shard.firstKey, shard.bytes)
-        const location = known ? Promise.resolve(packs.use(known)) : addMember(shard.bytes)
-        table.shards.push({ firstKey: shard.firstKey, rowsBefore: table.rows, location })
-        table.rows += shard.rows
-        await window.add(location)
-      }
-      tables.set(name, table)
-    },
-
-    async finish(rest) {
-      addReadings()
-      await inOrder(async () => {
-        for (const [oid, sizeBytes] of reused?.unread() ?? []) await packs.noteSize(oid, sizeBytes)
-        await packs.seal()
-      })
-      const header: SnapshotHeader = {
-        format: FORMAT_VERSION,
-        rules: RULES_VERSION,
-        repositoryId: repository.id,
-        commit,
-        packs: packs.packs,
-        usedBytes: packs.usedBytes,
-        tables: await placedTables(tables),
-        readings: await Promise.all(readingMembers),
-        ...rest,
-      }
-      const stored = await gzipMember(encodeText(canonicalJson(encodeHeader(header))))
-      const isFirst = await created.create(headerKey(repository, commit), stored)
-      return { header, isFirst, objects: created.objects, bytes: created.bytes }
-    },
-  }
+/** Members are compressed concurrently, and placed in the order of the calls. */
+function compress(bytes: Uint8Array): Promise<Uint8Array> {
+  const compressed = gzipMember(bytes)
+  // Awaited in its turn, which never comes if an earlier member fails.
+  compressed.catch(() => {})
+  return compressed
 }
 
 /** Size of a member of readings, before it is compressed. */
