@@ -36,6 +36,7 @@ const FOR_PROGRAMS = [
 /** What people type, and what only a fault in the code itself would show. */
 const KEPT: Readonly<Record<string, readonly string[]>> = {
   'cli/in-process.ts': ['new keys cannot be read'],
+  'cli/job-main.ts': ['the worker disconnected'],
   'cli/keys.ts': ['mountglass keys rotate --retire '],
   'cli/pin.ts': ['mountglass verify --update', 'no address was given'],
   'api/purpose-keys.ts': ['at least one sealing key is needed'],

@@ -10,12 +10,14 @@ const PAGES = [
   'STYLE.md',
   'README.md',
   'SECURITY.md',
+  'docs/changing.md',
   'docs/github.md',
   'docs/operating.md',
+  'docs/search.md',
   'docs/security.md',
   'docs/settings.md',
 ]
-const FOLDERS = /`((?:core|indexer|api|site|infra|bin|scripts|test|docs|examples)\/[\w./-]+)`/g
+const FOLDERS = /`((?:core|indexer|api|site|infra|cli|bin|scripts|test|docs|examples)\/[\w./-]+)`/g
 /** A file that a page names without its folder. */
 const FILES = /`([\w-]+\.(?:ts|mjs))`/g
 

@@ -10,6 +10,6 @@ test('what is committed is what the sources give', async () => {
   expect((await readdir(dist)).sort()).toEqual([...made.keys()].sort())
   for (const [name, bytes] of made) {
     const isSame = Buffer.compare(await readFile(join(dist, name)), bytes) === 0
-    expect(isSame, `indexer/action/dist/${name}: run npm run build:action and commit what it writes`).toBe(true)
+    expect(isSame, `cli/action/dist/${name}: run npm run build:action and commit what it writes`).toBe(true)
   }
 })
