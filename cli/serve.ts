@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
@@ -7,7 +8,7 @@ import { buildApp, type SitePlugin } from '#api/app.ts'
 import { rememberListings } from '#api/cards/list-on-visit.ts'
 import type { Deps } from '#api/deps.ts'
 import { requestRepair } from '#api/mount/request-repair.ts'
-import type { OperatorContent } from '#api/operator/operator-content.ts'
+import { type OperatorContent, REFERENCE_REPOSITORY } from '#api/operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from '#api/operator/published.ts'
 import { readOperatorFolder } from '#api/operator/read-folder.ts'
 import { createLoggedNames } from '#api/people/logged-names.ts'
@@ -19,12 +20,13 @@ import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
-import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
+import { createFallbacks, type FallbackLog, type Fallbacks } from '#core/ports/fallbacks.ts'
+import type { HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
 import { scrubbedLog } from '#core/scrubbed.ts'
-import { unknownSettings } from '#core/settings.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { type ListenAddress, originAt, unknownSettings } from '#core/settings.ts'
+import { type ProblemKey, SentenceError, sentence } from '#core/words/sentence.ts'
 import { createJobProcesses } from '#indexer/jobs/job-processes.ts'
 import { startWorker } from '#indexer/jobs/worker.ts'
 import { parseWorkerSettings, WORKER_SETTINGS, type WorkerSettings } from '#indexer/jobs/worker-settings.ts'
@@ -37,11 +39,9 @@ import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
-import { announcement } from './announcement.ts'
+import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
 import { JOB_PROGRAM } from './job-program.ts'
-import { toStartError, withPort } from './listening.ts'
-import { isHandbookOpen, listLately, listLocal } from './local-addresses.ts'
 import { createInProcessRunner } from './runners.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 
@@ -287,4 +287,76 @@ async function closeInTime(app: FastifyInstance): Promise<void> {
 /** Logs only warnings at a terminal, unless a level is set, so that the printed address stays visible. */
 function withQuietTerminal(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return process.stderr.isTTY && !env.MOUNTGLASS_LOG ? { ...env, MOUNTGLASS_LOG: 'warn' } : env
+}
+
+/** Resolves `PORT=0` to a free port before the start, because links to this process contain the port. */
+async function withPort(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const { host, port } = parseSettings(env)
+  return port === 0 ? { ...env, PORT: String(await findFreePort(host)) } : env
+}
+
+function findFreePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', error => reject(toStartError(error, { host, port: 0 })))
+    server.listen(0, host, () => {
+      const address = server.address()
+      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
+    })
+  })
+}
+
+/** What the system says when it does not let this process listen. */
+const LISTEN_PROBLEMS: Readonly<Record<string, ProblemKey>> = { EADDRINUSE: 'portTaken', EACCES: 'portForbidden' }
+
+/** The sentence for an address on which this process cannot listen. Other errors stay as they are. */
+function toStartError(error: unknown, address: ListenAddress): unknown {
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException
+  if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return error
+  const place = originAt(address).slice('http://'.length)
+  return new SentenceError(sentence(LISTEN_PROBLEMS[code] ?? 'hostUnknown', { place, code }), { cause: error })
+}
+
+/** The host of local repositories. */
+type LocalRepositories = {
+  list(max: number): Promise<{ repositories: HostRepository[]; isComplete: boolean }>
+  repository(owner: string, name: string): Promise<HostAnswer<HostRepository>>
+}
+
+/** Folders that are looked at for addresses. */
+const LISTED_FOLDERS = 500
+const LISTED_MILLISECONDS = 5_000
+
+/** The addresses of local repositories that everyone may open; `null` when the folder cannot be listed now. */
+async function listLocal(local: LocalRepositories, deps: Deps, log: FallbackLog): Promise<LocalAddresses | null> {
+  try {
+    const listed = await local.list(LISTED_FOLDERS)
+    return { addresses: openAddresses(deps, listed.repositories), isComplete: listed.isComplete }
+  } catch (error) {
+    log.warn({ err: error }, 'the folder of local repositories cannot be listed')
+    return null
+  }
+}
+
+/** The same addresses for visitors, and that of the handbook, looked up again after a few seconds. */
+export function listLately(local: LocalRepositories, deps: Deps, log: FallbackLog): () => Promise<readonly string[]> {
+  let listing: Promise<readonly string[]> = Promise.resolve([])
+  let listedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    if (performance.now() - listedAt < LISTED_MILLISECONDS) return listing
+    listedAt = performance.now()
+    listing = Promise.all([listLocal(local, deps, log), isHandbookOpen(local, deps)]).then(([listed, hasHandbook]) => {
+      const addresses = listed?.addresses ?? []
+      // Where no folder was chosen, the handbook is among what is listed.
+      return hasHandbook && !addresses.includes(REFERENCE_REPOSITORY) ? [...addresses, REFERENCE_REPOSITORY] : addresses
+    })
+    return listing
+  }
+}
+
+async function isHandbookOpen(local: LocalRepositories, deps: Deps): Promise<boolean> {
+  const [, , owner = '', name = ''] = REFERENCE_REPOSITORY.split('/')
+  // A line of text is not worth a start.
+  const found = await local.repository(owner, name).catch(() => null)
+  return found?.status === 'ok' && openAddresses(deps, [found.value]).length > 0
 }

@@ -26,7 +26,6 @@ import { findFile, findPackage, listFiles, listPackages, packageAround, type Ski
 import type { Viewer } from '../people/viewer.ts'
 import { type CursorBinding, readCursor, sealCursor } from '../reading/cursor.ts'
 import { requireReady } from '../reading/file-page.ts'
-import { mimeTypeOf } from './mime-types.ts'
 
 /** Skills on a page, and files of skills: a page ends behind the skill that reaches the second number. */
 const PAGE_SKILLS = 100
@@ -200,4 +199,37 @@ function nameIn({ directory }: SkillPackage, path: RepoPath): string {
 
 function pathIn({ directory }: SkillPackage, name: string): RepoPath {
   return joinPath(directory, name)
+}
+
+/** Types by which clients choose how to show a file. What is text comes as text, whatever its type. */
+const TYPES: Readonly<Record<string, string>> = {
+  md: 'text/markdown',
+  mdx: 'text/markdown',
+  markdown: 'text/markdown',
+  txt: 'text/plain',
+  json: 'application/json',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  py: 'text/x-python',
+  sh: 'application/x-sh',
+  js: 'text/javascript',
+  mjs: 'text/javascript',
+  ts: 'text/typescript',
+  html: 'text/html',
+  css: 'text/css',
+  csv: 'text/csv',
+  xml: 'application/xml',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+}
+
+/** The type of a file by the extension of its name. */
+function mimeTypeOf(name: string): string {
+  const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
+  return Object.hasOwn(TYPES, extension) ? (TYPES[extension] as string) : 'application/octet-stream'
 }

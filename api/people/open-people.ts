@@ -5,12 +5,11 @@ import type { PeopleHost, PersonAccess, PersonAnswer } from '#core/ports/people-
 import { type AccountOptions, createAccount } from './account.ts'
 import { livingTokens } from './agent-tokens.ts'
 import { cookiesOf } from './cookies.ts'
-import { createFoundation, type FoundationOptions } from './foundation.ts'
+import { createFoundation, type Foundation, type FoundationOptions } from './foundation.ts'
 import { createHostCredentials, type HostCredentials } from './host-credentials.ts'
 import { keepSignInsAlive } from './keep-alive.ts'
-import { createLastUsed, type LastUsed } from './last-used.ts'
 import type { People } from './people.ts'
-import type { PersonRecord } from './records.ts'
+import type { GrantRecord, PersonRecord } from './records.ts'
 import { carriedSession, sessionOf } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
 import { isTokenOfHash, type Locator, parseToken } from './token-text.ts'
@@ -171,3 +170,58 @@ function seeing(
 }
 
 const MISSING = { status: 'missing' } as const
+
+/** Notes when sessions, tokens and grants were used, beside the requests: an instant is at most an hour old, and a lost one costs nothing. */
+interface LastUsed {
+  /** @param before the instant that is stored now; `null`: none */
+  note(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, before: string | null): void
+  /** Waits for the notes that are being written. */
+  close(): Promise<void>
+}
+
+const NOTED_EVERY_MS = 60 * 60_000
+
+function createLastUsed({ records, clock, fallbacks }: Pick<Foundation, 'records' | 'clock' | 'fallbacks'>): LastUsed {
+  const noting = new Map<string, Promise<void>>()
+  const isDue = (before: string | null, now: Date) => before === null || now.getTime() - Date.parse(before) >= NOTED_EVERY_MS
+
+  function write(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, at: string): Promise<unknown> {
+    if (what === 'grant') return records.grants.update([person, id], record => record && withGrantUsed(record, at))
+    const note = what === 'session' ? withSessionSeen : withTokenUsed
+    return records.people.update([person], record => record && note(record, id, at))
+  }
+
+  return {
+    note(person, what, id, before) {
+      const key = `${what} ${id}`
+      const now = clock.now()
+      if (!isDue(before, now) || noting.has(key)) return
+      const written = write(person, what, id, now.toISOString())
+        .then(
+          () => {},
+          error => fallbacks.note('last_used', error),
+        )
+        .finally(() => noting.delete(key))
+      noting.set(key, written)
+    },
+    async close() {
+      await Promise.all(noting.values())
+    },
+  }
+}
+
+function withSessionSeen(record: PersonRecord, id: Locator, seenAt: string): PersonRecord {
+  const found = record.sessions.find(session => session.id === id)
+  if (!found || found.seenAt >= seenAt) return record
+  return { ...record, sessions: record.sessions.map(session => (session === found ? { ...session, seenAt } : session)) }
+}
+
+function withTokenUsed(record: PersonRecord, id: Locator, lastUsedAt: string): PersonRecord {
+  const found = record.tokens.find(token => token.id === id)
+  if (!found || (found.lastUsedAt ?? '') >= lastUsedAt) return record
+  return { ...record, tokens: record.tokens.map(token => (token === found ? { ...token, lastUsedAt } : token)) }
+}
+
+function withGrantUsed(record: GrantRecord, lastUsedAt: string): GrantRecord {
+  return (record.lastUsedAt ?? '') >= lastUsedAt ? record : { ...record, lastUsedAt }
+}

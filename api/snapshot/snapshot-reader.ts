@@ -1,16 +1,27 @@
+import { promisify } from 'node:util'
+import { gunzip, gunzipSync } from 'node:zlib'
+import { z } from 'zod'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
-import type { Location, RowOf, SearchSection, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
-import { headerKey } from '#core/snapshot/store-keys.ts'
+import { DamagedBytes, parseStoredJson } from '#core/snapshot/damage.ts'
+import {
+  type Location,
+  type RowOf,
+  type SearchSection,
+  type SnapshotHeader,
+  TABLES,
+  type TableIndex,
+  type TableName,
+} from '#core/snapshot/format.ts'
+import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { compareBytes } from '#core/text.ts'
+import { lastIndexWhere } from './bisect.ts'
 import { type Cache, createCache, type Loaded, ownBytes } from './cache.ts'
 import { createHeaders, type Headers, type OnDamage, type StoredHeader } from './header-cache.ts'
-import { createMemberReader, type MemberReader } from './member-reader.ts'
-import { createPackReader } from './pack-reader.ts'
-import { firstRowFrom, parseShard, rowsOfShard, shardAt, shardOfKey, shardsOfRange, type TableRow } from './table-shards.ts'
+import { createPackReader, type PackReader } from './pack-reader.ts'
 import { orUnavailable } from './unavailable.ts'
 
 /** Opens snapshots for typed, validated reads, cached in memory. Stored bytes are immutable, except after a repair of damage. */
@@ -233,4 +244,115 @@ class CachedSnapshot implements Snapshot {
   #withDamageCheck<Value>(read: () => Promise<Value>): Promise<Value> {
     return this.#parts.headers.withDamageCheck(this.repository, this.#parts.stored, read)
   }
+}
+
+/** Reads the packs of one snapshot. */
+interface MemberReader {
+  /** The stored bytes: a view, valid until the caller yields. */
+  stored(location: Location): Promise<Uint8Array>
+  /**
+   * The unpacked bytes of a gzip member.
+   *
+   * @throws ServiceError `skill.unavailable` when it is missing or damaged
+   */
+  member(location: Location): Promise<Uint8Array>
+  /** A cache key for a value derived from a member. Packs are immutable, so snapshots that share a pack share the value. */
+  keyOf(kind: string, location: Location): string
+}
+
+/** A reader of the packs that a header lists. */
+function createMemberReader(packs: PackReader, repository: HostRepository, header: SnapshotHeader): MemberReader {
+  async function stored([packIndex, offset, length]: Location): Promise<Uint8Array> {
+    const pack = header.packs[packIndex]
+    if (!pack || offset + length > pack.sizeBytes)
+      throw new DamagedBytes(`bytes ${offset} to ${offset + length} lie outside pack ${packIndex}`)
+    return await packs.read(packKey(repository, pack.name), offset, length)
+  }
+
+  return {
+    stored,
+    member(location) {
+      const [packIndex, offset, length] = location
+      return orUnavailable(`member ${packIndex}:${offset}+${length} of ${repository.id} at ${header.commit}`, async () => {
+        return await unpackMember(await stored(location))
+      })
+    },
+    keyOf: (kind, [packIndex, offset]) => `${kind} ${packKey(repository, header.packs[packIndex]?.name ?? '')} ${offset}`,
+  }
+}
+
+/** The largest size of an unpacked member. */
+const MEMBER_BYTES = 32 * 1024 * 1024
+/** Up to this size, unpacking takes less time than passing the member to another thread. */
+const SYNC_BYTES = 64 * 1024
+
+const unpack = promisify(gunzip)
+
+async function unpackMember(packed: Uint8Array): Promise<Uint8Array> {
+  return unpackedBytes(packed) > SYNC_BYTES
+    ? await unpack(packed, { maxOutputLength: MEMBER_BYTES })
+    : gunzipSync(packed, { maxOutputLength: SYNC_BYTES })
+}
+
+/** The unpacked size, from the trailer of the gzip member. */
+function unpackedBytes(packed: Uint8Array): number {
+  const { buffer, byteOffset, length } = packed
+  return length < 4 ? 0 : new DataView(buffer, byteOffset).getUint32(length - 4, true)
+}
+
+/* Which shards of a table hold which keys, and the rows of a shard. Pure. */
+
+/** A row of a table with its key. */
+type TableRow<Name extends TableName> = readonly [key: string, row: RowOf<Name>]
+
+const SHARD_SCHEMAS = Object.fromEntries(
+  Object.entries(TABLES).map(([name, table]) => [name, z.array(z.tuple([z.string(), table.row as z.ZodType]))]),
+)
+
+/** @throws an error of `isDamage` when the bytes are not the shard with this first key and this number of rows */
+function parseShard<Name extends TableName>(table: Name, bytes: Uint8Array, firstKey: string, rows: number): TableRow<Name>[] {
+  const shard = SHARD_SCHEMAS[table]?.parse(parseStoredJson(Buffer.from(bytes).toString('utf8'))) as TableRow<Name>[]
+  if (shard.length !== rows || shard[0]?.[0] !== firstKey)
+    throw new DamagedBytes(`the shard does not have ${rows} rows from ${JSON.stringify(firstKey)} on`)
+  return shard
+}
+
+/** @throws RangeError when there is no shard with the number */
+function shardAt(index: TableIndex, number: number): TableIndex['shards'][number] {
+  const shard = index.shards[number]
+  if (!shard) throw new RangeError(`there is no shard ${number}`)
+  return shard
+}
+
+/** The number of rows of a shard. */
+function rowsOfShard(index: TableIndex, number: number): number {
+  const [, rowsBefore] = shardAt(index, number)
+  return (index.shards[number + 1]?.[1] ?? index.rows) - rowsBefore
+}
+
+/** The only shard that can hold the key; -1 when the key lies before all shards. */
+function shardOfKey(index: TableIndex, key: string): number {
+  return lastIndexWhere(index.shards.length, number => compareBytes(shardAt(index, number)[0], key) <= 0)
+}
+
+/**
+ * The shards that can hold rows from `start` on whose keys have the prefix: enough for `limit` rows, wherever in the first shard they begin.
+ * Shards are neighbours in a pack, so one shard too many costs less than a second round of reads.
+ */
+function shardsOfRange(index: TableIndex, start: string, prefix: string, limit: number): number[] {
+  const numbers: number[] = []
+  let rowsAfterFirst = 0
+  for (let number = Math.max(0, shardOfKey(index, start)); number < index.shards.length && rowsAfterFirst < limit; number++) {
+    if (numbers.length > 0) {
+      if (!shardAt(index, number)[0].startsWith(prefix)) break
+      rowsAfterFirst += rowsOfShard(index, number)
+    }
+    numbers.push(number)
+  }
+  return numbers
+}
+
+/** The index of the first row whose key is `key` or greater. */
+function firstRowFrom(rows: readonly (readonly [string, unknown])[], key: string): number {
+  return lastIndexWhere(rows.length, at => compareBytes(rows[at]?.[0] ?? '', key) < 0) + 1
 }

@@ -1,11 +1,13 @@
 import { nextTurn } from '#core/concurrency/turns.ts'
-import { READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
+import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
-import type { SearchSection } from '#core/snapshot/format.ts'
+import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import type { Content, ContextMeasures } from '../rules/content-facts.ts'
+import { isBinaryName, isProse } from '../rules/content-kind.ts'
 import { foldCopies } from '../rules/copies.ts'
+import { titleOfName } from '../rules/document.ts'
 import {
   includeCandidates,
   type ManifestChain,
@@ -29,16 +31,14 @@ import {
   linksOfText,
   type SkillLinks,
 } from '../rules/skill-links.ts'
-import type { TreeFile } from '../rules/tree.ts'
+import { sumDistinctBytes, type TreeFile } from '../rules/tree.ts'
 import type { SearchBuilder } from '../search/builder.ts'
-import type { Originals } from '../search/input.ts'
+import type { Originals, SearchInput } from '../search/input.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
-import { ContentStore, type FileReading, type WantedFile } from './content-store.ts'
+import { ContentStore, type FileDescription, type FileReading, type WantedFile } from './content-store.ts'
 import { measureContexts } from './context-measures.ts'
 import { PackageArchives } from './package-archives.ts'
 import type { IndexOptions } from './progress.ts'
-import { searchInputOf } from './search-input.ts'
-import { isReadable, selectLinked } from './select-linked.ts'
 import { NO_TIME_USED, TIME_SHARES } from './used-time.ts'
 
 /**
@@ -272,4 +272,98 @@ function memo<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
     if (!values.has(key)) values.set(key, compute(key))
     return values.get(key) as Value
   }
+}
+
+/**
+ * The search input of a file; `null` when find never answers with it.
+ *
+ * @param skill the skill that the file defines, if it is a `SKILL.md`
+ * @param description of a file that is read for it
+ */
+function searchInputOf(
+  file: TreeFile,
+  planned: PlannedFile | undefined,
+  skill: PlannedSkill | undefined,
+  description: FileDescription | null,
+  record: Location | null,
+): SearchInput | null {
+  if (skill) return skillInput(skill, file.oid)
+  return planned && description ? fileInput(planned, description, record) : null
+}
+
+function skillInput({ skill, full }: PlannedSkill, blob: string): SearchInput | null {
+  const { path, name, description, keywords, headings, body, internal } = skill
+  if (internal) return null
+  return {
+    path,
+    kind: 'skill',
+    owner: path,
+    title: name,
+    summary: '',
+    text: null,
+    fields: { name, description, ...(full ? { ...(keywords === '' ? {} : { keywords }), headings, body, blob } : {}) },
+  }
+}
+
+function fileInput(
+  { file, kind, owner, served }: PlannedFile,
+  { facts, readText }: FileDescription,
+  record: Location | null,
+): SearchInput | null {
+  const isSupporting = kind === 'supporting' && owner?.full === true && served
+  if (owner?.skill.internal || (kind !== 'document' && !isSupporting)) return null
+  const { title, summary, name, keywords } = facts
+  return {
+    path: file.path,
+    kind: isSupporting ? 'supporting' : 'document',
+    owner: owner?.skill.path ?? null,
+    title: title ?? titleOfName(file.path),
+    summary,
+    text: served && isProse(file.path) ? record : null,
+    fields: {
+      ...(name === null ? {} : { name }),
+      description: summary,
+      ...(served ? { ...(keywords === '' ? {} : { keywords }), blob: file.oid } : {}),
+    },
+    ...(served ? { readText } : {}),
+  }
+}
+
+/** A file that only links lead to. */
+interface LinkedFile {
+  file: TreeFile
+  served: boolean
+}
+
+/**
+ * Selects linked files that are served and readable, up to the text of one snapshot. Each blob is read, and counts, once.
+ *
+ * @param before the files that were wanted already
+ * @param isHeld whether the bytes of a blob are in the snapshot
+ * @returns `overBudget`: how many exceed that text
+ */
+export function selectLinked(
+  linked: readonly LinkedFile[],
+  before: readonly WantedFile[],
+  isHeld: (oid: string) => boolean,
+): { selected: WantedFile[]; overBudget: number } {
+  const texts = before.map(({ file }) => file).filter(({ path }) => !isBinaryName(path))
+  const counted = new Set(texts.map(({ oid }) => oid))
+  const selected = new Map<string, WantedFile>()
+  let leftBytes = INDEXED_TEXT_BYTES - sumDistinctBytes(texts)
+  let overBudget = 0
+  for (const { file, served } of linked) {
+    if (!served || !isReadable(file) || selected.has(file.oid) || isHeld(file.oid)) continue
+    const bytes = counted.has(file.oid) ? 0 : file.sizeBytes
+    if (bytes > leftBytes) overBudget++
+    else {
+      leftBytes -= bytes
+      selected.set(file.oid, { file, keep: true, packaged: false, described: false, mayCopy: true, followed: false })
+    }
+  }
+  return { selected: [...selected.values()], overBudget }
+}
+
+function isReadable(file: TreeFile): file is TreeFile & { sizeBytes: number } {
+  return file.sizeBytes !== null && file.sizeBytes <= READABLE_FILE_BYTES && !isBinaryName(file.path)
 }

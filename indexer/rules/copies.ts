@@ -1,10 +1,14 @@
 import { createHash, type Hash } from 'node:crypto'
+import type { Warning } from '#core/contract/shared.ts'
+import { TITLE_CHARACTERS } from '#core/limits.ts'
 import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
 import { comparePlaces } from '#core/skill-places.ts'
-import { warnOfDuplicates } from './duplicate-names.ts'
+import { say } from '#core/words/findings.ts'
 import { includedPaths } from './includes.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
 import { manifestsAbove } from './rule-chain.ts'
+import { shortLine } from './short-line.ts'
+import type { ParsedSkill } from './skill.ts'
 import type { Tree } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
@@ -99,4 +103,30 @@ function createFolderDigest({ tree, policy, files }: Place): (folder: RepoPath) 
   }
 
   return digestOf
+}
+
+/** The part of a planned skill that its name is compared by. */
+interface Named<Skill> {
+  skill: Pick<ParsedSkill, 'path' | 'name' | 'internal'>
+  copyOf: Skill | null
+  warnings: Warning[]
+}
+
+/** Warns of different skills that have one name. Copies are one skill: it has no conflict with itself. */
+function warnOfDuplicates<Skill extends Named<Skill>>(skills: readonly Skill[]): void {
+  const listed = skills.filter(planned => !planned.skill.internal)
+  for (const same of Map.groupBy(listed, planned => planned.skill.name).values()) {
+    const originals = same.filter(({ copyOf }) => copyOf === null)
+    if (originals.length < 2) continue
+    originals.sort((left, right) => comparePlaces(left.skill.path, right.skill.path))
+    for (const planned of same) {
+      const [first, ...more] = originals.filter(other => other !== (planned.copyOf ?? planned))
+      if (first) planned.warnings.push(duplicate(first, more.length))
+    }
+  }
+}
+
+function duplicate({ skill }: Pick<Named<unknown>, 'skill'>, n: number): Warning {
+  const key = n === 0 ? 'name.duplicate' : 'name.duplicate:more'
+  return { code: 'name.duplicate', field: 'name', message: say(key, { path: shortLine(skill.path, TITLE_CHARACTERS), n }) }
 }

@@ -1,17 +1,17 @@
 import { NOT_INSTALLABLE } from '#core/advice.ts'
 import type { Warning } from '#core/contract/shared.ts'
 import { PACKAGE_BYTES, PACKAGE_FILES, PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
-import { baseNameOf, joinPath, type RepoPath } from '#core/repo-path.ts'
+import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { packageName } from '#core/skill-package.ts'
 import type { RowOf } from '#core/snapshot/format.ts'
 import { splitTarName } from '#core/tar-archive.ts'
 import { compareBytes } from '#core/text.ts'
 import { say, why } from '#core/words/findings.ts'
 import { isBinaryName } from './content-kind.ts'
-import { createNotices, type NoticesOf } from './notices.ts'
+import { isLicenseFileName } from './license/index.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
 import { shortLine } from './short-line.ts'
-import { isRegular, type TreeFile } from './tree.ts'
+import { isRegular, type Tree, type TreeFile } from './tree.ts'
 
 /** A skill as clients would install it: its whole folder, and what says under which license it is. */
 export interface PackagePlan {
@@ -168,4 +168,29 @@ function sizeOf(files: readonly TreeFile[]): number {
 
 function byPathOrder(left: TreeFile, right: TreeFile): number {
   return compareBytes(left.path, right.path)
+}
+
+/** The license files and notices of the folder above a skill that declares its license: they belong to what clients install. */
+type NoticesOf = (planned: Pick<PlannedSkill, 'skill' | 'license'>) => readonly TreeFile[]
+
+/** Reads each folder once. */
+function createNotices({ folders }: Pick<Tree, 'folders'>, files: ReadonlyMap<RepoPath, PlannedFile>): NoticesOf {
+  const known = new Map<RepoPath, readonly TreeFile[]>()
+  const noticesIn = (folder: RepoPath) => {
+    const found =
+      known.get(folder) ?? [...(folders.get(folder)?.files.values() ?? [])].filter(file => isNotice(file, folder, files))
+    known.set(folder, found)
+    return found
+  }
+  return ({ skill, license }) => {
+    const source = license.license.source as RepoPath | null
+    return source === null || isInside(skill.directory, source) ? [] : noticesIn(parentOf(source))
+  }
+}
+
+function isNotice({ path, sizeBytes }: TreeFile, folder: RepoPath, files: ReadonlyMap<RepoPath, PlannedFile>): boolean {
+  const name = baseNameOf(path)
+  const isNamed = isLicenseFileName(name, folder === ROOT) || /^NOTICE(?:\.(?:md|txt|rst))?$/.test(name)
+  const isReadable = sizeBytes !== null && sizeBytes <= READABLE_FILE_BYTES && !isBinaryName(path)
+  return isNamed && isReadable && files.get(path)?.served === true
 }

@@ -1,14 +1,11 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
-import { DOCUMENTS, INDEXED_TEXT_BYTES, SKILLS } from '#core/limits.ts'
+import { DOCUMENTS, INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, SKILLS } from '#core/limits.ts'
 import { baseNameOf, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import { say } from '#core/words/findings.ts'
-import { withinBudget } from './budget.ts'
-import { isSkillPlace, pathKind } from './content-kind.ts'
+import { isBinaryName, isProse, isSkillPlace, pathKind } from './content-kind.ts'
 import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
 import type { Manifest } from './manifest.ts'
-import { connectNested } from './nested-skills.ts'
-import { ownersOf } from './ownership.ts'
 import type { ParsedSkill } from './skill.ts'
 import { aliasesOf, licensesThroughLinks } from './through-links.ts'
 import { isRegular, type Tree, type TreeFile, type TreeFolder } from './tree.ts'
@@ -284,4 +281,100 @@ function misspelled(file: TreeFile): Diagnostic {
 /** The planned files by path. */
 export function byPath(files: readonly PlannedFile[]): Map<RepoPath, PlannedFile> {
   return new Map(files.map(planned => [planned.file.path, planned]))
+}
+
+/** The part of a planned file that decides its place in the budget. */
+interface Budgeted {
+  kind: 'skill' | 'manifest' | 'supporting' | 'document' | 'overview' | 'community'
+  file: TreeFile
+}
+
+/**
+ * Drops each file for which `INDEXED_TEXT_BYTES` have no room, in the order of `rankOf`, and by path within a rank. Files that are never read,
+ * because they are too large or their name says that they are binary, are kept and do not count. The bytes of equal files count once.
+ */
+function withinBudget<File extends Budgeted>(files: readonly File[]): { files: File[]; dropped: number } {
+  let leftBytes = INDEXED_TEXT_BYTES
+  const dropped = new Set<File>()
+  const counted = new Set<string>()
+  for (const planned of RANKS.flatMap(rank => files.filter(planned => rankOf(planned) === rank))) {
+    const { path, oid, sizeBytes } = planned.file
+    if (sizeBytes === null || sizeBytes > READABLE_FILE_BYTES || isBinaryName(path) || counted.has(oid)) continue
+    if (sizeBytes > leftBytes) dropped.add(planned)
+    else {
+      leftBytes -= sizeBytes
+      counted.add(oid)
+    }
+  }
+  return { files: files.filter(planned => !dropped.has(planned)), dropped: dropped.size }
+}
+
+const RANKS = [0, 1, 2, 3, 4] as const
+
+/**
+ * Skills and manifests, then the prose of skills, then documents and other files outside skills, then the code and data of skills. The paths that symlinks
+ * give to files come last.
+ */
+function rankOf({ kind, file }: Budgeted): (typeof RANKS)[number] {
+  if (kind === 'skill' || kind === 'manifest') return 0
+  if (file.target !== undefined) return 4
+  if (kind !== 'supporting') return 2
+  return isProse(file.path) ? 1 : 3
+}
+
+/** The part of a planned skill that says how it lies to others. */
+interface Nesting<Skill> {
+  skill: Pick<ParsedSkill, 'path' | 'directory'>
+  enclosing: Skill | null
+  nested: Skill[]
+  warnings: Warning[]
+}
+
+/** Sets `enclosing` and `nested` of every skill, and warns of skills inside others, which may be there by mistake. */
+function connectNested<Skill extends Nesting<Skill>>(skills: readonly Skill[], policy: Policy): void {
+  const byDirectory = new Map(skills.map(planned => [planned.skill.directory, planned]))
+  const enclosing = new Map<RepoPath, Skill>()
+  for (const { path } of policy.folders) {
+    const outer = path === '' ? undefined : enclosing.get(parentOf(path))
+    const own = byDirectory.get(path)
+    if (own && outer) {
+      own.enclosing = outer
+      outer.nested.push(own)
+    }
+    const next = own ?? outer
+    if (next) enclosing.set(path, next)
+  }
+  for (const planned of skills) {
+    planned.nested.sort((left, right) => compareBytes(left.skill.path, right.skill.path))
+    if (carriesOthers(planned)) continue
+    const message = say('skill.nested', { path: planned.skill.path })
+    for (const { warnings } of planned.nested) warnings.push({ code: 'skill.nested', message })
+  }
+}
+
+/** A skill at the root, or with several skills below it, leads to them or installs them: they are there on purpose. */
+function carriesOthers({ skill, nested }: Pick<Nesting<unknown>, 'skill' | 'nested'>): boolean {
+  return skill.directory === ROOT || nested.length >= CARRIED_SKILLS
+}
+
+const CARRIED_SKILLS = 3
+
+/** The skill that owns the files of each folder: the nearest one at or above the folder. */
+function ownersOf<Skill>(policy: Policy, byDirectory: ReadonlyMap<RepoPath, Skill>): Map<RepoPath, Skill> {
+  const owners = new Map<RepoPath, Skill>()
+  const rootSkill = byDirectory.get(ROOT)
+  for (const { path } of policy.folders) {
+    const owner = byDirectory.get(path) ?? owners.get(parentOf(path))
+    if (owner === undefined) continue
+    const isOwned = byDirectory.has(path) || path === '' || owner !== rootSkill || ROOT_SKILL_FOLDERS.has(firstSegment(path))
+    if (isOwned) owners.set(path, owner)
+  }
+  return owners
+}
+
+/** A skill at the root owns the root folder and these, not the whole repository. */
+const ROOT_SKILL_FOLDERS = new Set(['references', 'scripts', 'assets', 'templates', 'examples'])
+
+function firstSegment(path: RepoPath): string {
+  return path.split('/', 1)[0] ?? ''
 }

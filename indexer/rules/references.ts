@@ -1,7 +1,6 @@
-import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import { foldPath } from '#core/path-fold.ts'
+import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
-import { type NearPath, nearPath } from './near-path.ts'
-import { isElsewhere, isPlaceholder, isUrl, looksLikeFile } from './path-forms.ts'
 import { isRegular, type Tree } from './tree.ts'
 import type { Policy } from './withheld.ts'
 
@@ -129,3 +128,80 @@ function decodeOnce(path: string): string {
     return path
   }
 }
+
+/** An existing path that a link almost names. */
+export interface NearPath {
+  path: RepoPath
+  /** `separator`: it is written with backslashes. `normalization`: the characters look the same and are encoded otherwise. */
+  difference: 'separator' | 'case' | 'normalization'
+}
+
+/**
+ * The path of the tree that differs in upper and lower case or in Unicode normalization alone, or not at all.
+ *
+ * @param path with slashes; `null`: it leads out of the repository
+ */
+function nearPath(path: RepoPath | null, tree: Tree, policy: Policy): NearPath | null {
+  if (path === null || path === '') return null
+  const found = pathsByFold(tree).get(foldPath(path))
+  if (found === undefined || policy.reasonOf(found) !== null) return null
+  if (found === path) return { path: found, difference: 'separator' }
+  return { path: found, difference: found.normalize() === path.normalize() ? 'normalization' : 'case' }
+}
+
+const known = new WeakMap<Tree, ReadonlyMap<string, RepoPath>>()
+
+/** Built for the first link that leads to nothing. Of paths that fold alike the first one counts. */
+function pathsByFold(tree: Tree): ReadonlyMap<string, RepoPath> {
+  const paths = known.get(tree) ?? foldPaths(tree)
+  known.set(tree, paths)
+  return paths
+}
+
+function foldPaths({ folders }: Tree): Map<string, RepoPath> {
+  const paths = new Map<string, RepoPath>()
+  for (const folder of folders.values()) {
+    for (const { path } of [folder, ...folder.files.values()]) {
+      const folded = foldPath(path)
+      if (!paths.has(folded)) paths.set(folded, path)
+    }
+  }
+  return paths
+}
+
+/** Whether a link is a URL, or an anchor whose mark was cut off. */
+function isUrl(target: string): boolean {
+  return target === '' || target.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(target)
+}
+
+/** Whether a target that leads to nothing leads to the home folder of a person or to another site. */
+function isElsewhere(target: string): boolean {
+  return HOME.test(target) || DOMAIN.test(target)
+}
+
+const HOME = /^(?:~|%[A-Z_]{4,}%)/
+/** An address without its scheme. */
+const DOMAIN = /^(?:www\.|(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|ai|app|co)(?:\/|$))/i
+
+/** Whether a path stands for others: it has a variable, a pattern, or words that say so. */
+function isPlaceholder(path: string): boolean {
+  return VARIABLE.test(path) || WORDS.test(path)
+}
+
+const VARIABLE = /[<>{}*…[\]|]|\.\.\.|\$|%[sd]\b|\b(?:YYYY|XXX+|NNN+)/
+const WORDS =
+  /(?:^|\/)(?:(?:absolute\/|relative\/)?path\/(?:to|of)|(?:your|my|some)[-_][^/]*)(?:\/|$)|(?:^|\/)(?:path|url|link|file|filename|file-?name|page)(?:\.\w+)?$/i
+
+/**
+ * Whether a target that leads to nothing must have been meant as a file. A single word is a placeholder more often; a path from the root is one of a site or
+ * the command of a skill, unless it ends like a text or begins with a folder of the repository.
+ */
+function looksLikeFile(target: string, tree: Tree): boolean {
+  const name = target.split('/').findLast(segment => segment !== '') ?? ''
+  if (!target.startsWith('/')) return /[./\\]/.test(target) || KNOWN_NAME.test(name)
+  if (/\.(?:md|mdx|markdown|txt)$/i.test(name)) return true
+  const [, first = ''] = target.split('/')
+  return /\.\w+$/.test(name) && tree.folders.get(ROOT)?.folders.includes(first) === true
+}
+
+const KNOWN_NAME = /^(?:LICEN[CS]E|COPYING|NOTICE|README|CHANGELOG|CONTRIBUTING|Makefile|Dockerfile)$/

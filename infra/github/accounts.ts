@@ -1,11 +1,20 @@
-import type { AccountDirectory, HostAccount, HostAnswer, HostRepository, ListedPage } from '#core/ports/git-host.ts'
+import { z } from 'zod'
+import { HOST_NAMES } from '#core/address.ts'
+import type {
+  AccountDirectory,
+  HostAccount,
+  HostAnswer,
+  HostRepository,
+  ListedPage,
+  ListedRepository,
+} from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import type { AskOptions } from './api-client.ts'
 import type { BlockedRepositories } from './blocked.ts'
-import { readAccount, readListing, readOrganizationText } from './described-accounts.ts'
+import { isShown, textOf, webAddressOf } from './described.ts'
 import type { Subject } from './quota.ts'
 
 export interface AccountsOptions {
@@ -140,4 +149,68 @@ class GitHubAccounts implements Accounts {
 /** @param known the cached answer. @param first the subject without one. @param again the subject with one */
 function askOptionsOf(known: { etag: string | null } | null, first: Subject, again: Subject = 'known'): AskOptions {
   return { subject: known === null ? first : again, ...(known?.etag ? { etag: known.etag } : {}) }
+}
+
+const Names = HOST_NAMES.gh
+
+const AccountBody = z.object({
+  id: z.int().positive(),
+  login: z.string().regex(Names.owner),
+  type: z.string(),
+  name: z.string().nullish(),
+  bio: z.string().nullish(),
+  avatar_url: z.string(),
+  public_repos: z.int().min(0),
+})
+
+/** Parses an account of the API; `null` when the body does not describe one. @param webUrl origin of the host's pages */
+function readAccount(body: unknown, webUrl: string): HostAccount | null {
+  const parsed = AccountBody.safeParse(body)
+  if (!parsed.success) return null
+  const { id, login, type, name, bio, avatar_url, public_repos } = parsed.data
+  return {
+    id: `gh-${id}`,
+    host: 'gh',
+    login,
+    name: textOf(name),
+    bio: textOf(bio),
+    kind: type === 'Organization' ? 'organization' : 'user',
+    avatar: webAddressOf(avatar_url),
+    url: `${webUrl}/${login}`,
+    publicRepositories: public_repos,
+  }
+}
+
+const OrganizationBody = z.object({ description: z.string().nullish() })
+
+/** The description of an organization; `null` when it is blank. */
+function readOrganizationText(body: unknown): string | null {
+  return textOf(OrganizationBody.safeParse(body).data?.description)
+}
+
+const ListedBody = z.object({
+  id: z.int().positive(),
+  name: z.string().regex(Names.repository),
+  owner: z.object({ login: z.string().regex(Names.owner) }),
+  description: z.string().nullish(),
+  private: z.boolean(),
+  visibility: z.string().optional(),
+  disabled: z.boolean().optional(),
+  fork: z.boolean(),
+  archived: z.boolean().optional(),
+  stargazers_count: z.int().min(0).optional(),
+  pushed_at: z.iso.datetime({ offset: true }).nullish(),
+})
+
+/** The public repositories of a listing, in its order; `null` when the body is not a listing. */
+function readListing(body: unknown): ListedRepository[] | null {
+  const parsed = z.array(z.unknown()).safeParse(body)
+  if (!parsed.success) return null
+  return parsed.data.flatMap(one => {
+    const repository = ListedBody.safeParse(one).data
+    if (!repository || !isShown(repository)) return []
+    const { id, name, owner, description, fork, archived = false, stargazers_count: stars = 0, pushed_at } = repository
+    const pushedAt = pushed_at ? new Date(pushed_at).toISOString() : null
+    return [{ id: `gh-${id}`, owner: owner.login, name, description: textOf(description), fork, archived, stars, pushedAt }]
+  })
 }

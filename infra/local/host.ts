@@ -1,8 +1,15 @@
+import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
-import { realpath } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/fair-gate.ts'
 import { mapFew } from '#core/concurrency/map-few.ts'
+import { createSingleFlight } from '#core/concurrency/single-flight.ts'
+import { withTimeout } from '#core/concurrency/timeout.ts'
+import { DESCRIPTION_CHARACTERS } from '#core/limits.ts'
+import { memoryOfEntry } from '#core/memory.ts'
 import {
   type GitHost,
   type HostAnswer,
@@ -16,18 +23,19 @@ import {
 } from '#core/ports/git-host.ts'
 import { type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { encodePath } from '#core/repo-path.ts'
+import { truncateCharacters } from '#core/text.ts'
+import { ifAbsent, readRealText } from '../git/contained.ts'
+import { readPathHistory } from '../git/path-history.ts'
 import { GitError } from '../git/process.ts'
 import { createRawFiles, type RawFiles } from '../git/raw-file.ts'
 import { openReader } from '../git/reader.ts'
 import { UnreadableCommit } from '../git/tree-objects.ts'
 import { type GitView, removeLeftoverViews } from '../git/view.ts'
-import { Commits } from './commits.ts'
-import { describeRepository } from './described.ts'
-import { createGitPlaces } from './git-places.ts'
+import { Commits, type SearchTimes } from './commits.ts'
+import { createGitPlaces, type GitPlaces } from './git-places.ts'
 import { listNames } from './listed-names.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
-import { findPlace, type Place, type PlaceName } from './place.ts'
-import { PlaceHistory } from './place-history.ts'
+import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
 import { PrivateViews } from './private-views.ts'
 import { UnfinishedWalk } from './reachability.ts'
 import { type OnRefused, tellOnce } from './refusals.ts'
@@ -284,5 +292,99 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
     if (isOutside || (error as NodeJS.ErrnoException).syscall !== undefined)
       return { status: 'unavailable', retryAfterSeconds: null }
     throw error
+  }
+}
+
+/** A file of this name in the git dir makes the repository private. */
+const PRIVATE_MARKER = 'mountglass-private'
+const NO_DESCRIPTION = /^Unnamed repository; edit this file/
+
+/** What the files of a repository say of it; `null` without a HEAD. */
+async function describeRepository(place: Place, watch: Watch): Promise<HostRepository | null> {
+  const { owner, name } = place.named
+  // Somebody who puts the file beside the `.git` folder wants the same.
+  const folders = basename(place.commonDir) === '.git' ? [place.commonDir, dirname(place.commonDir)] : [place.commonDir]
+  const markers = folders.map(folder => join(folder, PRIVATE_MARKER))
+  const descriptionFile = join(place.commonDir, 'description')
+  watch(place.commonDir, 'entries')
+  const configFile = join(place.commonDir, 'config')
+  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile, configFile, ...markers.slice(1)]) watch(path)
+  const [head, description, config, ...marks] = await Promise.all([
+    readHead(place.gitDir),
+    readRealText(descriptionFile),
+    readRealText(configFile),
+    ...markers.map(marker => lstat(marker).catch(ifAbsent)),
+  ])
+  if (head === null) return null
+  return Object.freeze({
+    id: `local-${createHash('sha256').update(`${owner}/${name}`).digest('hex').slice(0, 32)}`,
+    host: 'local',
+    owner,
+    name,
+    defaultBranch: 'ref' in head ? head.ref.replace(/^refs\/heads\//, '') : 'HEAD',
+    description: shapeDescription(description ?? ''),
+    avatar: null,
+    visibility: marks.every(mark => mark === null) ? 'public' : 'private',
+    ...(namesObjectsBySha256(config ?? '') ? { objectFormat: 'sha256' as const } : {}),
+    ...(place.main ? { main: place.main } : {}),
+  })
+}
+
+function shapeDescription(text: string): string | null {
+  const trimmed = text.trim()
+  return trimmed === '' || NO_DESCRIPTION.test(trimmed) ? null : truncateCharacters(trimmed, DESCRIPTION_CHARACTERS)
+}
+
+/** By `extensions.objectFormat` of git's configuration. */
+function namesObjectsBySha256(config: string): boolean {
+  return config.split('\n').some(line => /^(?:\[extensions\])?objectformat=sha256$/i.test(line.replace(/[\s"]/g, '')))
+}
+
+const KEPT_BYTES = 4 * 1024 * 1024
+/** A history that was told in part is not walked again for this time. */
+const CUT_MS = 120_000
+
+/** Histories of paths of local repositories, read in private views and kept: what lies behind a commit never changes. */
+export class PlaceHistory {
+  readonly #views: PrivateViews
+  readonly #places: GitPlaces
+  readonly #times: SearchTimes
+  readonly #kept = new LRUCache<string, PathHistory>({ maxSize: KEPT_BYTES, sizeCalculation: memoryOfEntry })
+  readonly #reads = createSingleFlight<PathHistory | null>()
+
+  constructor(views: PrivateViews, places: GitPlaces, times: SearchTimes) {
+    this.#views = views
+    this.#places = places
+    this.#times = times
+  }
+
+  /**
+   * @param commit one to which a ref of the repository leads
+   * @returns `null` for a repository that is not self-contained
+   * @throws GateFull, also when the caller waited too long; GitError, UnreadableCommit, ViewUnavailable
+   */
+  async read(place: Place, commit: CommitSha, paths: readonly string[]): Promise<PathHistory | null> {
+    const key = `${place.identity}:${commit}:${createHash('sha256').update(paths.join('\0')).digest('base64')}`
+    const kept = this.#kept.get(key)
+    if (kept !== undefined) return kept
+    const reading = this.#reads.run(key, () => this.#read(key, place, commit, paths))
+    return await withTimeout(reading, this.#times.waitMs, () => {
+      throw new GateFull()
+    })
+  }
+
+  async #read(key: string, place: Place, commit: CommitSha, paths: readonly string[]): Promise<PathHistory | null> {
+    await this.#views.prepare(place, this.#times.signal())
+    return await this.#places.history(place.identity, async () => {
+      const view = await this.#views.open(place, this.#times.signal())
+      if (view === null) return null
+      try {
+        const history = await readPathHistory(view.gitDir, commit, paths, this.#times.signal())
+        this.#kept.set(key, history, history.isCut ? { ttl: CUT_MS } : {})
+        return history
+      } finally {
+        await view.remove()
+      }
+    })
   }
 }

@@ -1,7 +1,7 @@
 import type { GitView } from '../git/view.ts'
-import { KeptView } from './kept-view.ts'
 import { BRING_BOUNDS, type BringBounds, NotSelfContained, ViewUnavailable } from './object-files.ts'
 import type { Place } from './place.ts'
+import { KeptView } from './private-view.ts'
 
 export interface ViewBounds {
   views: number

@@ -4,12 +4,11 @@ import { lstat, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { READABLE_FILE_BYTES } from '#core/limits.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
+import { SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import { sentence } from '#core/words/sentence.ts'
 import { ifAbsent, openReal, pathOf } from '../git/contained.ts'
 import { GitError } from '../git/process.ts'
-import { digestFile, type FileDigests } from './digests.ts'
-import { perhapsEqual } from './equal-files.ts'
 import { type ListedPath, listFolder, listWithGit } from './listing.ts'
 import { findWorktree, WorktreeError, type WorktreePlace } from './place.ts'
 
@@ -262,4 +261,85 @@ async function* inOrder<Item, Result>(items: Iterable<Item>, compute: (item: Ite
   } finally {
     await Promise.allSettled(ahead)
   }
+}
+
+/** Digests of a file, in hexadecimal digits. */
+interface FileDigests {
+  /** The id that git gives these bytes. */
+  blob: string
+  sha256: string
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+/**
+ * Reads a file of any size in pieces. `null` when no regular file of this size lies there any more, or when a component of the path is a link.
+ *
+ * @param path as `realpath` returns it
+ * @param onPiece called after each piece; may throw
+ */
+async function digestFile(path: string, sizeBytes: number, onPiece: () => void): Promise<FileDigests | null> {
+  const file = await openReal(path)
+  if (file === null) return null
+  try {
+    const stats = await file.stat()
+    if (!stats.isFile() || stats.size !== sizeBytes) return null
+    const hashes = { blob: createHash('sha1').update(`blob ${sizeBytes}\0`), sha256: createHash('sha256') }
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    let read = 0
+    for (;;) {
+      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, read)
+      if (bytesRead === 0) break
+      read += bytesRead
+      // It grows while it is read.
+      if (read > sizeBytes) return null
+      hashes.blob.update(chunk.subarray(0, bytesRead))
+      hashes.sha256.update(chunk.subarray(0, bytesRead))
+      onPiece()
+    }
+    return read === sizeBytes ? { blob: hashes.blob.digest('hex'), sha256: hashes.sha256.digest('hex') } : null
+  } finally {
+    await file.close()
+  }
+}
+
+interface SizedFile {
+  path: string
+  sizeBytes: number
+}
+
+/**
+ * The files that may be copies of others, by their places and sizes: those in folders of skills whose `SKILL.md` are of one size, where another of
+ * the folders has a file of the same size under the same name. Only their bytes tell whether they are.
+ */
+export function perhapsEqual(files: readonly SizedFile[]): Set<string> {
+  const sizes = new Map(files.flatMap(({ path, sizeBytes }) => (isSkill(path) ? [[folderOf(path), sizeBytes] as const] : [])))
+  const skillsOf = Map.groupBy(sizes.values(), size => size)
+  const places = new Map<string, string[]>()
+  for (const { path, sizeBytes } of files) {
+    for (const folder of foldersAbove(path)) {
+      const size = sizes.get(folder)
+      if (size === undefined || (skillsOf.get(size)?.length ?? 0) < 2) continue
+      const place = `${size} ${sizeBytes} ${path.slice(folder.length)}`
+      const paths = places.get(place)
+      if (paths) paths.push(path)
+      else places.set(place, [path])
+    }
+  }
+  return new Set([...places.values()].filter(paths => paths.length > 1).flat())
+}
+
+function isSkill(path: string): boolean {
+  return path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`)
+}
+
+/** With its last slash; empty for the root. */
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
+function foldersAbove(path: string): string[] {
+  const folders = ['']
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) folders.push(path.slice(0, at + 1))
+  return folders
 }

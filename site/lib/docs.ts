@@ -1,10 +1,14 @@
+import { z } from 'zod'
+import { REPOSITORY_ERRORS } from '#core/contract/address-errors.ts'
+import { COMMON_ERRORS, ENDPOINTS } from '#core/contract/endpoints.ts'
 import { parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
+import type { Words } from '../words/en/en.ts'
 import type { Language } from '../words/languages.ts'
+import { fill } from '../words/ui.ts'
 import { WORDS } from '../words/words.ts'
 import { type ContentsEntry, contentsOf } from './contents.ts'
 import { DOCS_PAGES, type DocsPage, docsHref } from './docs-pages.ts'
-import { formatReference } from './docs-reference.ts'
-import { renderMarkdown } from './render-markdown.ts'
+import { renderMarkdown, slugOf } from './render-markdown.ts'
 
 /** A page of the documentation, ready to be shown. */
 export interface RenderedDocs {
@@ -78,4 +82,144 @@ function resolveDocsLink(source: string, language: Language, href: string): stri
 function resolveFile(source: string, target: string): string {
   const path = new URL(target, `file:///${parentOf((parseRepoPath(source) ?? '') as RepoPath)}/`).pathname
   return decodeURIComponent(path).slice(1)
+}
+
+/** The keywords of a JSON schema that the reference reads. */
+interface Schema {
+  $ref?: string
+  id?: string
+  type?: string | string[]
+  const?: unknown
+  enum?: unknown[]
+  description?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  additionalProperties?: Schema | boolean
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+}
+
+/** The reference of the REST interface as Markdown, from the contract that checks requests and answers. */
+function formatReference(language: Language): string {
+  const words = WORDS[language]
+  const say = words.reference
+  const shapes = new Map<string, Schema>()
+  const routes = Object.values(ENDPOINTS).map(endpoint => {
+    const answer = endpoint.status === 204 ? {} : toSchema(endpoint.answer, 'output', shapes)
+    const said: readonly string[] = endpoint.subject === 'address' ? [...COMMON_ERRORS, ...REPOSITORY_ERRORS] : COMMON_ERRORS
+    const own = endpoint.errors.filter(code => !said.includes(code))
+    return [
+      `## ${translated(endpoint.summary, words)}`,
+      ['```', requestLine(endpoint), '```'].join('\n'),
+      ...fieldTable(say.parameter, toQuery(endpoint.query, shapes), words),
+      ...(endpoint.body === null ? [] : [fill(say.takes, { type: typeWords(toSchema(endpoint.body, 'input', shapes), words) })]),
+      endpoint.status === 204 ? say.answersNothing : fill(say.answers, { type: typeWords(answer, words) }),
+      own.length === 0 ? '' : fill(say.errors, { codes: codes(own) }),
+    ].filter(part => part !== '')
+  })
+  const index = Object.values(ENDPOINTS).map(endpoint => {
+    const heading = translated(endpoint.summary, words)
+    return `| [${heading}](#${slugOf(heading)}) | \`${endpoint.method} ${endpoint.path}\` |`
+  })
+  const listed = [...shapes].sort(([left], [right]) => (left < right ? -1 : 1))
+  return [
+    `# ${say.title}`,
+    say.about,
+    say.examples,
+    `## ${say.routes}`,
+    [`| ${say.meaning} | ${say.route} |`, '|---|---|', ...index].join('\n'),
+    ...routes.flat(),
+    `## ${say.errorsOfAll}`,
+    fill(say.common, { codes: codes(COMMON_ERRORS) }),
+    fill(say.ofAddresses, { codes: codes(REPOSITORY_ERRORS) }),
+    `## ${say.shapes}`,
+    ...listed.flatMap(([name, schema]) => [`### ${name}`, ...shapeParts(schema, words)]),
+    '',
+  ].join('\n\n')
+}
+
+function requestLine({ method, path }: { method: string; path: string }): string {
+  return `${method} /api/v1${path}`
+}
+
+function codes(listed: readonly string[]): string {
+  return listed.map(code => `\`${code}\``).join(', ')
+}
+
+/** The schema of a query. A number is text in a URL; what it is read as says which numbers there are. */
+function toQuery(contract: z.ZodType, shapes: Map<string, Schema>): Schema {
+  const sent = toSchema(contract, 'input', shapes)
+  const read = toSchema(contract, 'output', shapes).properties ?? {}
+  const properties = Object.entries(sent.properties ?? {}).map(([name, field]) => {
+    const asRead = read[name]
+    return [name, asRead?.type === 'integer' ? asRead : field] as const
+  })
+  return { ...sent, properties: Object.fromEntries(properties) }
+}
+
+/** The schema of a contract. Shapes with a name are collected. */
+function toSchema(contract: z.ZodType, io: 'input' | 'output', shapes: Map<string, Schema>): Schema {
+  const { $defs = {}, ...schema } = z.toJSONSchema(contract, { io, unrepresentable: 'any' }) as Schema & {
+    $defs?: Record<string, Schema>
+  }
+  for (const [name, shape] of Object.entries($defs)) shapes.set(name, shape)
+  if (schema.id === undefined) return schema
+  shapes.set(schema.id, schema)
+  return { $ref: `#/$defs/${schema.id}` }
+}
+
+function shapeParts(schema: Schema, words: Words): string[] {
+  const say = words.reference
+  const about = schema.description === undefined ? [] : [translated(schema.description, words)]
+  const options = schema.anyOf ?? schema.oneOf
+  if (options) return [...about, fill(say.oneOf, { types: options.map(option => typeWords(option, words)).join(', ') })]
+  const table = fieldTable(say.field, schema, words)
+  return [...about, ...(table.length > 0 ? table : [fill(say.a, { type: typeWords(schema, words) })])]
+}
+
+function fieldTable(kind: string, { properties = {}, required = [] }: Schema, words: Words): string[] {
+  const say = words.reference
+  const rows = Object.entries(properties).map(([name, field]) => {
+    const presence = required.includes(name)
+      ? ''
+      : field.default === undefined
+        ? say.optional
+        : fill(say.default, { value: String(field.default) })
+    const about = [presence, translated(field.description ?? '', words)].filter(Boolean).join('. ')
+    return `| \`${name}\` | ${typeWords(field, words)} | ${about.replaceAll('|', '\\|').replaceAll('\n', ' ')} |`
+  })
+  return rows.length === 0 ? [] : [[`| ${kind} | ${say.type} | ${say.meaning} |`, '|---|---|---|', ...rows].join('\n')]
+}
+
+/** A type in words, with links to shapes. */
+function typeWords(schema: Schema, words: Words): string {
+  const say = words.reference
+  const either = ` ${say.or} `
+  const name = schema.$ref?.replace(/^.*\//, '')
+  if (name !== undefined) return `[${name}](#${name.toLowerCase()})`
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
+  if (schema.enum) return schema.enum.map(value => `\`${JSON.stringify(value)}\``).join(either)
+  const options =
+    schema.anyOf ?? schema.oneOf ?? (Array.isArray(schema.type) ? schema.type.map(type => ({ ...schema, type })) : null)
+  if (options) return options.map(option => typeWords(option, words)).join(either)
+  if (schema.type === 'array') return fill(say.listOf, { type: typeWords(schema.items ?? {}, words) })
+  if (schema.type === 'object' && typeof schema.additionalProperties === 'object')
+    return fill(say.mapOf, { type: typeWords(schema.additionalProperties, words) })
+  if (schema.type === 'integer' && schema.minimum !== undefined && schema.maximum !== undefined)
+    return integerWords(schema.minimum, schema.maximum, words)
+  return typeof schema.type === 'string' ? schema.type : 'any'
+}
+
+function integerWords(min: number, max: number, { reference: say }: Words): string {
+  if (max === Number.MAX_SAFE_INTEGER) return 'integer'
+  return fill(say.integer, { min: String(min), max: String(max) })
+}
+
+function translated(description: string, { contract }: Words): string {
+  return contract[description] ?? description
 }

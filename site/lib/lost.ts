@@ -1,12 +1,11 @@
 import { type Address, atPath, formatAddress, type OwnerName, parseAddress } from '#core/address.ts'
 import { isShortenedSha } from '#core/commit-sha.ts'
-import type { BrowseEntry } from '#core/contract/browse.ts'
-import { baseNameOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
+import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
-import { findNearestFolder, type NearestFolder } from './nearest-folder.ts'
 import { findNearRefs, versionsOf } from './refs.ts'
 
 /** What does not exist, by the code of the error. */
@@ -204,3 +203,51 @@ export function findNearRepositories(served: readonly string[], { host, reposito
 
 /** Many owners may have a repository of one name. */
 const NEAR_REPOSITORIES = 5
+
+/** The folder where a path stops leading to anything, and what a visitor may have meant. */
+interface NearestFolder {
+  /** The nearest folder above the path that exists. */
+  folder: RepoPath
+  /** The first segment of the path that does not exist. */
+  missing: string
+  /** What follows that segment. */
+  rest: string
+  /** Entries of the folder with a similar name, best first. */
+  near: BrowseEntry[]
+}
+
+const FOLDERS_TRIED = 8
+const FOLDER_ENTRIES = '200'
+
+/**
+ * Looks for the nearest folder above a path that leads to nothing, and for similar names in it.
+ *
+ * @param address whose mount exists and holds the path
+ * @returns `null` when no folder was found
+ */
+async function findNearestFolder(client: ApiClient, address: Address, path: string): Promise<NearestFolder | null> {
+  const lost = parseRepoPath(path)
+  if (lost === null || lost === '' || !isInside(address.path, lost)) return null
+  let below = lost
+  for (let turn = 0; turn < FOLDERS_TRIED && below !== address.path; turn++) {
+    const folder = parentOf(below)
+    const page = await readFolder(client, address, folder)
+    if (page !== null) {
+      const missing = baseNameOf(below)
+      return { folder, missing, rest: lost.slice(below.length + 1), near: findNear(page.entries, missing) }
+    }
+    below = folder
+  }
+  return null
+}
+
+async function readFolder(client: ApiClient, address: Address, path: RepoPath): Promise<BrowsePage | null> {
+  const result = await client.get('browse', formatAddress(address), { path, limit: FOLDER_ENTRIES })
+  return result.ok && result.answer.status === 'ready' ? result.answer : null
+}
+
+/** Entries whose name differs by a few letters, by its case, or by more words. */
+function findNear(entries: readonly BrowseEntry[], name: string): BrowseEntry[] {
+  const byName = new Map(entries.map(entry => [baseNameOf(entry.path as RepoPath), entry]))
+  return nearNames([...byName.keys()], name).flatMap(near => byName.get(near) ?? [])
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Deps } from '#api/deps.ts'
 import { REFERENCE_REPOSITORY } from '#api/operator/operator-content.ts'
-import { listLately } from '#cli/local-addresses.ts'
+import { listLately } from '#cli/serve.ts'
 import { testApp } from '#test/support/test-app.ts'
 
 test('the handbook is among the local addresses once, also where it is in the folder that is served', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { splitBlobs, splitStates } from '#infra/by-class.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { splitBlobs, splitStates } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 
 const KEYS = [

@@ -1,7 +1,7 @@
 import { inTurns } from '#core/concurrency/turns.ts'
 import { TREE_ENTRIES } from '#core/limits.ts'
+import { readLicenses, readManifests, readSkills } from '#indexer/pipeline/index-repository.ts'
 import { readContent } from '#indexer/pipeline/read-content.ts'
-import { readLicenses, readManifests, readSkills } from '#indexer/pipeline/read-policy.ts'
 import { planContent } from '#indexer/rules/plan.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifestsInSteps } from '#indexer/rules/withheld.ts'

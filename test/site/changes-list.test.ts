@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parseAddress } from '#core/address.ts'
 import type { ChangeCount, ChangeItem, ChangesPage } from '#core/contract/changes.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
-import { loadChangesList } from '#site/lib/changes-list.ts'
+import { loadChangesList } from '#site/lib/changes-view.ts'
 import { answering, COMMIT, refusal } from './support/answers.ts'
 
 /* A list that is longer than a page of the API: pages of skills come before those of documents and manifests. */

@@ -1,9 +1,10 @@
+import { visibleLine } from '#core/hidden-text.ts'
+import { SUMMARY_CHARACTERS } from '#core/limits.ts'
 import { isStopWord } from '#core/search/analyze.ts'
+import { countCharacters, sliceCharacters, withoutTrailing } from '#core/text.ts'
 import type { Block, BlockKind } from './blocks.ts'
-import { bestCut, cutPassage } from './cut.ts'
+import { plainText } from './plain-text.ts'
 import type { ReadableText } from './readable-text.ts'
-import { readRegion, regionEnd, SHORT_UNITS, withContext } from './region.ts'
-import { SOURCE_UNITS, Tally } from './tally.ts'
 import { findPlaces, prepareTerms, type TermFinder, type TermPlaces, termsIn, type WeightedTerm } from './term-places.ts'
 
 /** How many blocks are read, best candidates first, once a passage is found. */
@@ -150,4 +151,248 @@ function passageAt(finder: TermFinder, text: ReadableText, first: number): { pas
 function wordAt(text: string, index: number): string {
   const end = text.indexOf(' ', index)
   return text.slice(text.lastIndexOf(' ', index) + 1, end < 0 ? text.length : end)
+}
+
+/** If a sentence begins too far before the first term, the passage begins this far before the term. UTF-16 units. */
+const LEAD_UNITS = 60
+
+/** The start of the best passage of a region: the start of a sentence, unless the terms lie too far after it. `null` if there are no terms. */
+function bestCut(finder: TermFinder, region: Region, places: TermPlaces): { start: number; score: number } | null {
+  const tally = new Tally(finder, places)
+  let best: { start: number; score: number } | null = null
+  let right = 0
+  let border = 0
+  for (const [left, place] of places.starts.entries()) {
+    while (border + 1 < region.borders.length && (region.borders[border + 1] as number) <= place) border++
+    const sentence = region.borders[border] ?? 0
+    const isNear = placeEnd(finder, places, left) - sentence <= SUMMARY_CHARACTERS - LEAD_UNITS
+    const start = isNear ? sentence : wordStart(region.text, place - LEAD_UNITS, place)
+    for (; right < places.starts.length && placeEnd(finder, places, right) < start + SUMMARY_CHARACTERS - 1; right++)
+      tally.add(right)
+    const score = tally.scoreFrom(left) * (isNear ? 1 : 0.97)
+    if (score > (best?.score ?? 0)) best = { start, score }
+    if (left < right) tally.remove(left)
+    else right = left + 1
+  }
+  return best
+}
+
+/** The passage of a region from `start` on: up to the end of a sentence if that is not too short, else up to a word and an ellipsis. */
+function cutPassage(region: Region, start: number): string {
+  const { text, borders } = region
+  const isInside = start === 0 ? region.beginsInside : !borders.includes(start)
+  const opening = isInside ? '…' : ''
+  const rest = text.slice(start, start + 2 * SUMMARY_CHARACTERS)
+  const room = SUMMARY_CHARACTERS - opening.length
+  const fitsToEnd = start + rest.length === text.length && countCharacters(rest) <= room - (region.endsInside ? 1 : 0)
+  if (fitsToEnd) return opening + rest + (region.endsInside ? '…' : '')
+  const longest = sliceCharacters(rest, 0, room).length
+  // The space before the next sentence is trimmed, so it may lie past the limit.
+  const fits = (border: number) => border <= start + longest + (text[border - 1] === ' ' ? 1 : 0)
+  const sentence = borders.findLast(border => border > start && fits(border)) ?? start
+  if (sentence - start > longest * 0.66) return opening + trimmed(text.slice(start, sentence))
+  return `${opening}${trimmed(rest.slice(0, wordEnd(rest, sliceCharacters(rest, 0, room - 1).length)))}…`
+}
+
+function wordStart(text: string, from: number, to: number): number {
+  const space = text.indexOf(' ', from)
+  return space >= 0 && space < to ? space + 1 : characterBorder(text, from)
+}
+
+function wordEnd(text: string, end: number): number {
+  if (text[end] === ' ') return end
+  const space = text.lastIndexOf(' ', end)
+  return space > end * 0.75 ? space : characterBorder(text, end)
+}
+
+/** The border of a grapheme at or before the index. */
+function characterBorder(text: string, index: number): number {
+  if (index <= 0) return 0
+  const from = Math.max(0, index - 32)
+  const near = text.slice(from, index + 32)
+  const segment = segmenter.segment(near).containing(index - from)
+  return segment === undefined ? index : from + segment.index
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Without trailing spaces and punctuation that joins to the next words. */
+function trimmed(text: string): string {
+  return withoutTrailing(text, /[\s·,;:–-]/)
+}
+
+/** The plain text of neighbouring blocks, from which a passage is cut. */
+interface Region {
+  text: string
+  /** Where sentences and blocks begin, and the end of the text. UTF-16 units. */
+  borders: number[]
+  /** The kind of its first block. */
+  kind: BlockKind
+  /** It begins inside a sentence. */
+  beginsInside: boolean
+  /** More of the same sentence follows. */
+  endsInside: boolean
+}
+
+/** Shorter passages are preceded by their context. UTF-16 units. */
+const SHORT_UNITS = 110
+/** Separates items, headings and cells. */
+const JOINT = ' · '
+
+/** The region that begins with block `first`. */
+function readRegion(readable: ReadableText, first: number): Region {
+  const { blocks } = readable
+  const last = regionEnd(blocks, first)
+  const borders: number[] = []
+  let text = ''
+  for (let number = first; number < last; number++) {
+    const block = blocks[number] as Block
+    const plain = blockText(readable, block)
+    if (plain === '') continue
+    if (text !== '') text += jointBetween(blocks[number - 1] as Block, text, block)
+    if (text === '' || !block.continues) borders.push(text.length)
+    for (const match of plain.matchAll(SENTENCE_END)) borders.push(text.length + match.index + match[0].length)
+    text += plain
+  }
+  borders.push(text.length)
+  const { kind, continues } = blocks[first] as Block
+  return { text, borders, kind, beginsInside: continues, endsInside: blocks[last]?.continues === true }
+}
+
+/** The index of the first block after the region that begins with block `first`. */
+function regionEnd(blocks: readonly Block[], first: number): number {
+  const { start, end } = blocks[first] as Block
+  let { run } = blocks[first] as Block
+  let next = first + 1
+  for (; next < blocks.length; next++) {
+    const block = blocks[next] as Block
+    if (block.start > end + 2 * SOURCE_UNITS || block.start > start + 4 * SOURCE_UNITS) break
+    if (block.run === run) continue
+    // A short text before code or a table introduces it.
+    const before = blocks[next - 1] as Block
+    const isIntroduction = isCodeOrTable(block) && !isCodeOrTable(before) && before.end - start < SHORT_UNITS
+    if (!isIntroduction) break
+    run = block.run
+  }
+  return next
+}
+
+function isCodeOrTable({ kind }: Block): boolean {
+  return kind === 'code' || kind === 'row'
+}
+
+/** Puts the blocks before a short passage in front of it while they fit: those of its section, up to the heading. */
+function withContext(readable: ReadableText, first: number, passage: string): string {
+  const { blocks } = readable
+  let result = passage
+  for (let number = first; number > 0; number--) {
+    const block = blocks[number] as Block
+    const before = blocks[number - 1] as Block
+    if (block.kind === 'heading' || (before.kind === 'code' && block.kind !== 'code')) break
+    // A whole paragraph before would push the terms away from the beginning.
+    if ((block.kind === 'prose' || block.kind === 'plain') && before.kind !== 'heading') break
+    const plain = blockText(readable, before)
+    const longer = plain === '' ? result : plain + jointBetween(before, plain, block) + result
+    if (before.continues || countCharacters(longer) > SUMMARY_CHARACTERS) break
+    result = longer
+  }
+  return result
+}
+
+/** The end of a sentence with the space after it. */
+const SENTENCE_END = /(?:(?<![\s.(]\p{L})[.!?…]["'”’)]*\s+(?=[^\s\p{Ll}])|[。！？]["'”’」』）)]*\s*(?=.))/gu
+
+function jointBetween(before: Block, plain: string, block: Block): string {
+  if (block.continues || (block.kind === 'code' && before.kind === 'code')) return ' '
+  return /[.!?…:;,。！？：；、]["'”’」』]?$/u.test(plain) ? ' ' : JOINT
+}
+
+function blockText({ source }: ReadableText, { start, end, kind }: Block): string {
+  const written = source.slice(start, end)
+  if (kind === 'code' || kind === 'plain') return visibleLine(written)
+  if (kind === 'row') {
+    const cells = written.split(/(?<!\\)\|/).map(plainText)
+    return cells.filter(cell => cell !== '').join(JOINT)
+  }
+  const line = written.includes('\n') ? written.replace(LINE_START, ' ') : written
+  return plainText(kind === 'heading' ? line.replace(/[ \t]#+\s*$/, '') : line)
+}
+
+const LINE_START = /\r?\n[ \t>]*/g
+
+/** The length of a window in the source, which contains marks and link targets too. UTF-16 units. */
+const SOURCE_UNITS = 280
+
+/** Neighbouring terms count this much more. */
+const PHRASE_SHARE = 0.25
+
+/**
+ * Scores a window that slides over the places of terms: each term counts once, and more if terms are neighbours. Places are added in order and
+ * removed in order.
+ */
+class Tally {
+  readonly #counts: Uint16Array
+  readonly #finder: TermFinder
+  readonly #places: TermPlaces
+  /** For each place the next place of the same term. */
+  readonly #nextPlace: Uint32Array
+  #distinct = 0
+  /** Start of the place from which on the window contains all its terms. */
+  #completeAt = 0
+  #phrases = 0
+
+  constructor(finder: TermFinder, places: TermPlaces) {
+    this.#counts = new Uint16Array(finder.terms.length)
+    this.#finder = finder
+    this.#places = places
+    this.#nextPlace = new Uint32Array(places.numbers.length)
+    const later = new Uint32Array(finder.terms.length)
+    for (let place = places.numbers.length - 1; place >= 0; place--) {
+      const number = places.numbers[place] as number
+      this.#nextPlace[place] = later[number] as number
+      later[number] = place
+    }
+  }
+
+  /** The score of the window, which begins at `place`. Distance counts little: it decides between windows of nearly equal terms. */
+  scoreFrom(place: number): number {
+    const distance = Math.max(0, this.#completeAt - (this.#places.starts[place] as number))
+    return (this.#distinct + Math.min(this.#phrases, this.#distinct) * PHRASE_SHARE) * (1 - (0.1 * distance) / SOURCE_UNITS)
+  }
+
+  add(place: number): void {
+    const number = this.#places.numbers[place] as number
+    const count = this.#counts[number] as number
+    this.#counts[number] = count + 1
+    if (count === 0) {
+      this.#distinct += this.#weight(place)
+      this.#completeAt = this.#places.starts[place] as number
+    }
+    this.#phrases += this.#phraseWeight(place)
+  }
+
+  remove(place: number): void {
+    const number = this.#places.numbers[place] as number
+    const count = this.#counts[number] as number
+    this.#counts[number] = count - 1
+    if (count === 1) this.#distinct -= this.#weight(place)
+    else this.#completeAt = Math.max(this.#completeAt, this.#places.starts[this.#nextPlace[place] as number] as number)
+    this.#phrases -= this.#phraseWeight(place)
+  }
+
+  #weight(place: number): number {
+    return this.#finder.terms[this.#places.numbers[place] as number]?.weight ?? 0
+  }
+
+  #phraseWeight(place: number): number {
+    const { starts, numbers } = this.#places
+    if (place === 0 || numbers[place - 1] === numbers[place]) return 0
+    const gap = (starts[place] as number) - placeEnd(this.#finder, this.#places, place - 1)
+    return gap <= 4 ? Math.min(this.#weight(place - 1), this.#weight(place)) : 0
+  }
+}
+
+/** The end of the term at a place. UTF-16 units. */
+function placeEnd({ terms }: TermFinder, { starts, numbers }: TermPlaces, place: number): number {
+  return (starts[place] as number) + (terms[numbers[place] as number]?.term.length ?? 0)
 }

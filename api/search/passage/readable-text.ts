@@ -1,7 +1,5 @@
-import type { Block } from './blocks.ts'
-import { withoutHiddenParts } from './hidden-parts.ts'
+import { type Block, splitLongBlocks } from './blocks.ts'
 import { markdownBlocks } from './markdown-blocks.ts'
-import { plainBlocks } from './plain-blocks.ts'
 import { mayFold } from './term-places.ts'
 
 /** A text prepared for passages. It depends only on the file, not on a query. */
@@ -65,3 +63,59 @@ function composed(text: string): string {
 const DECOMPOSED = /[\u0300-\u036f\u1100-\u11ff\u3099\u309a\uff66-\uff9f]/
 const MARK_RUN = /([\p{M}\uff9e\uff9f]{4})[\p{M}\uff9e\uff9f]+/gu
 const HALF_WIDTH_RUN = /[\uff66-\uff9f]{1,64}/g
+
+/**
+ * The text of a Markdown file without its front matter and comments.
+ *
+ * Comments are removed in code too. A comment that is never closed hides the rest of the text.
+ */
+function withoutHiddenParts(text: string, { isMdx = false } = {}): string {
+  const body = withoutComments(text.slice(frontMatterEnd(text)), '<!--', '-->')
+  return isMdx ? withoutComments(body, '{/*', '*/}') : body
+}
+
+/** Where the text after the front matter begins. */
+function frontMatterEnd(text: string): number {
+  const start = text.startsWith('\ufeff') ? 1 : 0
+  const opening = /^(---|\+\+\+)[ \t]*\r?\n/.exec(text.slice(start, start + 16))
+  if (!opening) return start
+  const closing = opening[1] === '---' ? /\n(?:---|\.\.\.)[ \t]*\r?(?:\n|$)/g : /\n\+\+\+[ \t]*\r?(?:\n|$)/g
+  closing.lastIndex = start + opening[0].length - 1
+  return closing.test(text) ? closing.lastIndex : start
+}
+
+function withoutComments(text: string, opening: string, closing: string): string {
+  let start = text.indexOf(opening)
+  if (start < 0) return text
+  const kept: string[] = []
+  let from = 0
+  while (start >= 0) {
+    kept.push(text.slice(from, start), /\S/.test(text[start - 1] ?? ' ') ? SEAM : ' ')
+    const end = text.indexOf(closing, start + opening.length)
+    if (end < 0) return kept.join('')
+    from = end + closing.length
+    start = text.indexOf(opening, from)
+  }
+  kept.push(text.slice(from))
+  return kept.join('')
+}
+
+/** A zero-width space replaces a comment inside a line: the characters at its sides form no new mark, and no gap is visible. */
+const SEAM = '\u200b'
+
+/** The paragraphs of a text without markup, in order: every character is text. */
+function plainBlocks(text: string): Block[] {
+  const blocks: Block[] = []
+  let start = 0
+  let isOpen = false
+  for (const line of text.split('\n')) {
+    const end = start + line.length
+    const last = blocks.at(-1)
+    const isBlank = line.trim() === ''
+    if (!isBlank && isOpen && last) last.end = end
+    else if (!isBlank) blocks.push({ kind: 'plain', start, end, run: 0, continues: false })
+    isOpen = !isBlank
+    start = end + 1
+  }
+  return splitLongBlocks(text, blocks)
+}

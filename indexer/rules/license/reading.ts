@@ -1,7 +1,8 @@
-import { isLfsPointer } from '#core/text.ts'
+import { visibleLine } from '#core/hidden-text.ts'
+import { isLfsPointer, truncateCharacters } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
 import type { Declaration } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
-import { messageOf } from './messages.ts'
 import type { PluginLicenses } from './metadata.ts'
 import { LICENSE_TEXT_BYTES } from './names.ts'
 import { type RecognizedText, recognizeLicenseText } from './recognize.ts'
@@ -51,3 +52,16 @@ export function recognizeFile({ sources, recognized }: Reading, { oid, sizeBytes
   recognized.set(oid, result)
   return result
 }
+
+/** Says why the license of a text is not known. A withheld text is not quoted. */
+function messageOf(text: Exclude<RecognizedText, { kind: 'known' }>, isWithheld: boolean): string {
+  if (isWithheld) return say('license.unrecognized:text')
+  if (text.kind === 'restricted') return say('license.unrecognized:reserved')
+  const { why } = text
+  if (why.kind === 'long') return say('license.unrecognized:long', { limit: LICENSE_TEXT_BYTES })
+  if (!('like' in why)) return say(`license.unrecognized:${why.kind}`)
+  const words = 'text' in why ? truncateCharacters(visibleLine(why.text), QUOTED_CHARACTERS) : ''
+  return say(`license.unrecognized:${why.kind}`, { name: why.like, words })
+}
+
+const QUOTED_CHARACTERS = 120

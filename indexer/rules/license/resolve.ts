@@ -1,19 +1,32 @@
 import type { License } from '#core/contract/shared.ts'
 import { visibleLine } from '#core/hidden-text.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
-import { MANIFEST_FILE, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
-import { truncateCharacters } from '#core/text.ts'
+import { joinPath, MANIFEST_FILE, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
+import { isLfsPointer, truncateCharacters } from '#core/text.ts'
+import { say } from '#core/words/findings.ts'
+import { isCopyrightOnly } from './copyright.ts'
 import { once } from './data.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
-import { readWords, unreadFrontMatter } from './declared-words.ts'
-import type { LicenseSettings } from './kind.ts'
-import { readLicenseFiles, readOtherFile, readReservation } from './license-files.ts'
-import { PACKAGE_FILE, PLUGIN_FILES } from './names.ts'
-import { readMetadata, readPlugin, readReadme, unreadPlaces } from './other-places.ts'
-import type { Reading } from './reading.ts'
+import { declarationOf, readWords, unreadFrontMatter } from './declared-words.ts'
+import { idsOfExpression, isContentLicense, kindOfExpression, type LicenseSettings } from './kind.ts'
+import { declaresLicense, type PluginLicenses, readMarketplace, readMetadataLicense } from './metadata.ts'
+import { takeLicenseNames } from './named-licenses.ts'
+import {
+  chooseReadme,
+  type LicenseFileName,
+  MARKETPLACE_FILE,
+  PACKAGE_FILE,
+  PLUGIN_FILES,
+  readLicenseFileName,
+  UNREAD_FILES,
+} from './names.ts'
+import { normalizeText } from './normalize.ts'
+import { expressionOf, type Reading, readLicenseText } from './reading.ts'
 import { readLicensesFolder, readLicenseTexts, readReuse, withUnannotated } from './reuse.ts'
-import type { LicenseSources, ResolvedLicense } from './sources.ts'
-import { upwards } from './tree-files.ts'
+import { hasLicenseSection, readLicenseSection } from './section.ts'
+import { ABSOLUTE, NAMING } from './significant-words.ts'
+import type { LicenseIssue, LicenseSources, ResolvedLicense } from './sources.ts'
+import { type FoundFile, findFile, pathFrom, upwards } from './tree-files.ts'
 
 export interface LicenseResolver {
   /**
@@ -159,4 +172,205 @@ function readFallback(reading: Reading, folder: RepoPath, atRootOrSkill: boolean
   const other = atRootOrSkill ? readOtherFile(reading, folder) : null
   if (folder !== ROOT || other?.kind === 'open') return other
   return readLicensesFolder(reading) ?? readPlugin(reading, ROOT) ?? readReadme(reading) ?? other
+}
+
+interface LicenseText extends LicenseFileName {
+  oid: string
+  text: Declaration
+}
+
+/**
+ * The license files of a folder. Plain names take precedence over suffixed ones, except over those of another part: a license of texts
+ * beside one of software. Dangling symlinks are ignored.
+ */
+function readLicenseFiles(reading: Reading, folder: RepoPath, atRootOrSkill: boolean): Declaration | null {
+  const texts = textsIn(reading, folder, atRootOrSkill)
+  const plain = texts.filter(({ rank }) => rank === 'plain').map(({ text }) => text)
+  const suffixed = texts.filter(({ rank }) => rank === 'suffixed')
+  const main = joinPlain(reading, plain)
+  if (main === null) return joinSuffixed(suffixed)
+  if (main.kind !== 'open') return main
+  // A file that offers a choice names the files with the texts.
+  const choice = isChoice(main) ? joinSuffixed(suffixed) : null
+  if (choice !== null && choice.kind !== 'open') return choice
+  const parts = suffixed.filter(
+    ({ names, text }) => names === 'content' || (text.kind !== 'unknown' && isContent(text) !== isContent(main)),
+  )
+  const { vague = [], clear = [] } = Object.groupBy(parts, ({ text, oid }) =>
+    text.kind === 'unknown' && namesOpenLicense(reading, oid) ? 'vague' : 'clear',
+  )
+  const joined = joinParts(main, clear)
+  return { ...joined, issues: [...joined.issues, ...vague.flatMap(({ text }) => text.issues)] }
+}
+
+/**
+ * Whether a text that is not recognised names open licenses only, and no subject of a restriction: "texts are under CC BY 4.0, unless a notice
+ * says otherwise". Such a text is told, and the plain file stays in force.
+ */
+function namesOpenLicense({ sources }: Reading, oid: string): boolean {
+  const text = sources.textOf(oid)
+  if (typeof text !== 'string' || text.length > NOTE_CHARACTERS) return false
+  const { words } = normalizeText(text)
+  const { ids } = takeLicenseNames(words)
+  return (
+    ids.size > 0 &&
+    [...ids].every(id => kindOfExpression(id) === 'open') &&
+    !words.some(word => ABSOLUTE.test(word) || NAMING.test(word))
+  )
+}
+
+const NOTE_CHARACTERS = 3_000
+
+/** A copyright file that reserves rights, which it does whatever else the folder declares. */
+function readReservation(reading: Reading, folder: RepoPath): Declaration | null {
+  for (const name of reading.sources.filesIn(folder).keys()) {
+    const file = readLicenseFileName(name, true)?.rank === 'copyright' ? findFile(reading.sources, folder, name) : null
+    if (file === null || isNotice(reading, file)) continue
+    const text = readLicenseText(reading, file)
+    if (text.kind === 'restricted') return text
+  }
+  return null
+}
+
+/** The file that counts where a folder declares nothing else: a copyright file with a license, or a license that cannot be read. */
+function readOtherFile(reading: Reading, folder: RepoPath): Declaration | null {
+  for (const name of [...reading.sources.filesIn(folder).keys()].sort()) {
+    const rank = readLicenseFileName(name, true)?.rank
+    const file = rank === 'copyright' || rank === 'unread' ? findFile(reading.sources, folder, name) : null
+    if (file === null) continue
+    if (rank === 'copyright') {
+      const text = readLicenseText(reading, file)
+      if (text.kind !== 'unknown' || !isNotice(reading, file)) return text
+      continue
+    }
+    const message = say('license.unrecognized:format')
+    const issues = [{ code: 'license.unrecognized' as const, message, path: file.path }]
+    return { origin: 'file', kind: 'unknown', name: null, source: joinPath(folder, name), issues }
+  }
+  return null
+}
+
+/** Whether a copyright file only names the holders, who may reserve their rights. */
+function isNotice({ sources }: Reading, { oid }: FoundFile): boolean {
+  const text = sources.textOf(oid)
+  if (typeof text !== 'string') return false
+  const { words, copyright } = normalizeText(text)
+  return words.length === 0 && copyright.every(line => isCopyrightOnly(line, new Set()))
+}
+
+function textsIn(reading: Reading, folder: RepoPath, atRootOrSkill: boolean): LicenseText[] {
+  const found: (LicenseText & { name: string })[] = []
+  for (const name of reading.sources.filesIn(folder).keys()) {
+    const meaning = readLicenseFileName(name, atRootOrSkill)
+    if (meaning?.rank !== 'plain' && meaning?.rank !== 'suffixed') continue
+    const file = findFile(reading.sources, folder, name)
+    if (file !== null) found.push({ ...meaning, name, oid: file.oid, text: readLicenseText(reading, file) })
+  }
+  return found.sort((left, right) => fileOrder(left.name) - fileOrder(right.name) || (left.name < right.name ? -1 : 1))
+}
+
+function fileOrder(name: string): number {
+  const order = ['license', 'licence', 'copying', 'unlicense'].findIndex(stem => name.toLowerCase().startsWith(stem))
+  return order < 0 ? Number.MAX_SAFE_INTEGER : order
+}
+
+/** Combines files that each claim to be the license: all of them must be open. */
+function joinPlain(reading: Reading, texts: readonly Declaration[]): Declaration | null {
+  return (
+    texts.find(({ kind }) => kind === 'restricted') ??
+    texts.find(({ kind }) => kind === 'unknown') ??
+    combineDeclarations(texts, reading.sources)
+  )
+}
+
+/** Combines `LICENSE-MIT` and `LICENSE-APACHE` as a choice; a file for a part of the folder, or for its texts, must be open, too. */
+function joinSuffixed(texts: readonly LicenseText[]): Declaration | null {
+  const isPart = ({ names, text }: LicenseText) => names !== 'license' || isContent(text)
+  const choices = texts.filter(one => !isPart(one)).map(({ text }) => text)
+  const open = choices.filter(({ kind }) => kind === 'open')
+  const first = open[0] ?? choices.find(({ kind }) => kind === 'restricted') ?? choices[0]
+  const parts = texts.filter(isPart)
+  if (first === undefined) return parts[0] === undefined ? null : joinParts(parts[0].text, parts.slice(1))
+  const name = open.length > 1 ? unique(open.map(({ name }) => name)).join(' OR ') : first.name
+  return joinParts({ ...first, name }, parts)
+}
+
+/** Licenses of different parts: whoever takes the whole needs all of them, so one that is not open decides. */
+function joinParts(main: Declaration, parts: readonly LicenseText[]): Declaration {
+  const texts = parts.map(({ text }) => text)
+  const closed = texts.find(({ kind }) => kind === 'restricted') ?? texts.find(({ kind }) => kind === 'unknown')
+  if (closed !== undefined) return closed
+  if (main.kind !== 'open') return main
+  const names = unique([main, ...texts].map(({ name }) => name))
+  return { ...main, name: names.map(name => (names.length > 1 && name?.includes(' OR ') ? `(${name})` : name)).join(' AND ') }
+}
+
+function unique<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)]
+}
+
+function isChoice({ name }: Declaration): boolean {
+  return name?.includes(' OR ') === true
+}
+
+/** Whether the text is a license of texts, data or fonts alone. */
+function isContent({ name }: Declaration): boolean {
+  const ids = idsOfExpression(name ?? '')
+  return ids.length > 0 && ids.every(isContentLicense)
+}
+
+/** A file that could not be read may declare anything, so its license is unknown. */
+function readMetadata(reading: Reading, folder: RepoPath, name: string): Declaration | null {
+  const file = findFile(reading.sources, folder, name)
+  if (file === null) return null
+  const text = reading.sources.textOf(file.oid)
+  if (text === undefined) return null
+  const words = text === null || isLfsPointer(text) ? null : readMetadataLicense(text)
+  return words === undefined ? null : declarationOf(reading, folder, 'metadata', file.path, words)
+}
+
+/** What the marketplace at the root says of the plugin in this folder. */
+function readPlugin(reading: Reading, folder: RepoPath): Declaration | null {
+  const file = findFile(reading.sources, ROOT, MARKETPLACE_FILE)
+  const text = file === null ? null : reading.sources.textOf(file.oid)
+  if (file === null || text === null || text === undefined) return null
+  const known = reading.plugins.get(file.oid)
+  const plugins: PluginLicenses = known ?? readMarketplace(text, source => pathFrom(ROOT, source))
+  if (known === undefined) reading.plugins.set(file.oid, plugins)
+  const words = plugins.get(folder)
+  return words === undefined ? null : declarationOf(reading, folder, 'metadata', file.path, words)
+}
+
+/** The license section of the README at the root, as a fallback. A symlink does not count. */
+function readReadme(reading: Reading): Declaration | null {
+  const readme = readmeOf(reading)
+  const name = readme === null ? null : readLicenseSection(readme.text)
+  return readme === null || name === null
+    ? null
+    : { origin: 'file', ...expressionOf(reading, name), source: readme.path, issues: [] }
+}
+
+/** Where a license may be declared that is not read: told where a repository declares none. */
+function unreadPlaces(reading: Reading): LicenseIssue[] {
+  const { sources } = reading
+  const issues: LicenseIssue[] = []
+  const tell = (message: string, path: RepoPath) => issues.push({ code: 'license.unrecognized', message, path })
+  const readme = readmeOf(reading)
+  if (readme !== null && hasLicenseSection(readme.text)) tell(say('license.unrecognized:section'), readme.path)
+  for (const name of UNREAD_FILES) {
+    const file = findFile(sources, ROOT, name)
+    const text = file === null ? null : sources.textOf(file.oid)
+    if (file !== null && text !== null && text !== undefined && declaresLicense(text)) {
+      tell(say('license.unrecognized:place'), file.path)
+    }
+  }
+  return issues.filter(({ path }) => !sources.isWithheld(path as RepoPath))
+}
+
+function readmeOf({ sources }: Reading): { path: RepoPath; text: string } | null {
+  const files = sources.filesIn(ROOT)
+  const name = chooseReadme([...files].flatMap(([name, { mode, target }]) => (mode === '120000' || target ? [] : [name])))
+  const oid = name === null ? undefined : files.get(name)?.oid
+  const text = oid === undefined ? null : sources.textOf(oid)
+  return name === null || text === null || text === undefined ? null : { path: joinPath(ROOT, name), text }
 }

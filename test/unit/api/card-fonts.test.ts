@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { MONO, openCardFonts, SANS } from '#api/pictures/card-fonts.ts'
-import { readCoverage } from '#api/pictures/font-coverage.ts'
+import { MONO, openCardFonts, readCoverage, SANS } from '#api/pictures/card-fonts.ts'
 
 const fonts = openCardFonts()
 const namesOf = async (text: string, families: readonly string[]) =>

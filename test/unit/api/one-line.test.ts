@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { inOneLine } from '#api/mcp/one-line.ts'
+import { inOneLine } from '#api/mcp/answer-text.ts'
 import { estimateTokens } from '#core/estimate-tokens.ts'
 
 test.each([

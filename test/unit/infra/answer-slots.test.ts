@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openAnswerSlots } from '#infra/github/answer-slots.ts'
+import { openAnswerSlots } from '#infra/github/shared-answers.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 
 const NOW = 1_000_000_000

@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { perhapsEqual } from '#infra/worktree/equal-files.ts'
-import { openWorktree } from '#infra/worktree/reader.ts'
+import { openWorktree, perhapsEqual } from '#infra/worktree/reader.ts'
 
 function pathsIn(sizes: Record<string, number>): string[] {
   return [...perhapsEqual(Object.entries(sizes).map(([path, sizeBytes]) => ({ path, sizeBytes })))].sort()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMediaFormat } from '#api/operator/media-format.ts'
+import { readMediaFormat } from '#api/operator/folder-files.ts'
 import { mp4Box, mp4Clip, webmClip, webmElement } from '#test/support/clips.ts'
 import { EMPTY_ARCHIVE, plainPicture } from '#test/support/pictures.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { returnPath } from '#api/people/return-path.ts'
+import { returnPath } from '#api/people/sign-in.ts'
 
 const ORIGIN = 'https://skills.example.org'
 

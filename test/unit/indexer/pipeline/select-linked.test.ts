@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { WantedFile } from '#indexer/pipeline/content-store.ts'
-import { selectLinked } from '#indexer/pipeline/select-linked.ts'
+import { selectLinked } from '#indexer/pipeline/read-content.ts'
 import type { TreeFile } from '#indexer/rules/tree.ts'
 
 const COUNT = INDEXED_TEXT_BYTES / READABLE_FILE_BYTES

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { factsOfDescription } from '#indexer/rules/description-facts.ts'
+import { factsOfDescription } from '#indexer/rules/skill.ts'
 
 test('a fact stands at the line where the field has it', () => {
   const head = '---\nname: a\ndescription: >\n  See https://one.example/\n  and https://two.example/.\nlicense: MIT\n---\n'

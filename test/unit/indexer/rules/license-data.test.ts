@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { wordDifference } from '#indexer/rules/license/difference.ts'
+import { wordDifference } from '#indexer/rules/license/guard.ts'
 import { makeLicenseData } from '../../../../scripts/make-license-data.ts'
 
 test('the committed license data is what the script makes', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
-import type { NearPath } from '#indexer/rules/near-path.ts'
+import type { NearPath } from '#indexer/rules/references.ts'
 import { resolveDeclaredPath, resolveLink } from '#indexer/rules/references.ts'
 import { parseSkill } from '#indexer/rules/skill.ts'
 import { followLinks } from '#indexer/rules/skill-links.ts'

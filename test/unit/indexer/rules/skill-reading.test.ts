@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readSkillText } from '#indexer/rules/skill-reading.ts'
+import { readSkillText } from '#indexer/rules/skill.ts'
 
 test.each([
   ['a line below it that its author forgot to indent', '---\nname: a\nlicense: MIT\nNot for commercial use\n---\nText.\n', true],

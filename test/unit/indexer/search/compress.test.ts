@@ -2,7 +2,7 @@ import { inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTermsBlockWriter, INLINE_ITEMS, partsOfTermsBlock } from '#core/search/terms-block.ts'
-import { compress, compressParts } from '#indexer/search/compress.ts'
+import { compress, compressParts } from '#indexer/search/section-writer.ts'
 import { termPostings } from '#test/support/posting-list.ts'
 
 const part = fc.record({

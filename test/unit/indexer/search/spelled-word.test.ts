@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nameOfTerm } from '#core/search/term-name.ts'
-import { spelledWord } from '#indexer/search/spelled-word.ts'
+import { spelledWord } from '#indexer/search/section-writer.ts'
 import { bytesOf } from '#test/support/posting-list.ts'
 
 test.each([

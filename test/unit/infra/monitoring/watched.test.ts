@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { sweepStore } from '#indexer/sweep/sweep.ts'
-import { splitBlobs, splitStates } from '#infra/by-class.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { countBlobStore, countStateStore } from '#infra/monitoring/counted-stores.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { watchHosts, watchQueue } from '#infra/monitoring/watched.ts'
+import { splitBlobs, splitStates } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 
 async function linesOf(metrics: ReturnType<typeof createPrometheusMetrics>): Promise<string[]> {
