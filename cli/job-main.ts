@@ -47,7 +47,7 @@ async function runJobs(env: NodeJS.ProcessEnv, handover: string): Promise<void> 
   send({ type: 'begun', folder })
   // If a job blocks this thread, the watchdog thread ends the process.
   const watched: Watched = { worker: process.ppid, folder }
-  new Thread(new URL('#indexer/jobs/job-watchdog.ts', import.meta.url), { workerData: watched }).unref()
+  new Thread(new URL('../indexer/jobs/job-watchdog.ts', import.meta.url), { workerData: watched }).unref()
 
   // The worker told of entries without effect.
   useProxies(env, () => {})
