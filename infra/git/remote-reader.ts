@@ -23,7 +23,7 @@ const SMALL_PACK_BYTES = 4 * 1024 * 1024
 
 /**
  * Opens a commit of a remote repository: fetches a small one in one request; else the trees, then the selected blobs in one batch. They go
- * into a scratch repository that is removed with the reader. Nothing is checked out. Decision 0108.
+ * into a scratch repository that is removed with the reader. Nothing is checked out. Decision 0010.
  *
  * @throws ReadError
  */

@@ -3,7 +3,7 @@ import type { Remote } from '../git/upload-pack.ts'
 import { Paused, readGitFailure, type Trouble } from './answers.ts'
 import { Pause } from './pause.ts'
 
-/** The pauses that the host asks of git. Decision 0132. */
+/** The pauses that the host asks of git. Decision 0029. */
 export interface GitPauses {
   /** The pauses of one credential, or of the questions without one: a rate limit is its own, an outage that of the host. */
   ofCredential(): CredentialPauses
