@@ -28,7 +28,7 @@ const BEGINNINGS = { limit: Number.POSITIVE_INFINITY, limitEach: 256, maxWaiting
  * ETag is weak: no client joins such a part with a later answer.
  *
  * Requests begin one a turn of the event loop, and so does whatever they do next: they come in bursts, and answers of the other routes
- * come in between. Clients take turns. Decision 0081.
+ * come in between. Clients take turns. Decision 0024.
  */
 export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   const beginnings = createFairGate(BEGINNINGS)

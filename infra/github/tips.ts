@@ -140,7 +140,7 @@ export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: Ti
   }
 }
 
-/** A question, and whatever follows its answer. Decision 0081. */
+/** A question, and whatever follows its answer. Decision 0024. */
 async function inOwnTurns<Value>(key: string, ask: () => Promise<Value>): Promise<Value> {
   await ownTurn(key)
   const answer = await ask()
