@@ -9,15 +9,15 @@ import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRefs } from '#core/ports/git-host.ts'
 import type { TipSet } from '../git/history.ts'
 import { RefutedCommits } from '../git/refuted-commits.ts'
-import type { GitPlaces } from './git-places.ts'
+import type { Watch } from './file-stamps.ts'
+import type { GitConcurrency } from './git-concurrency.ts'
+import { type RepositoryLocation, readHead } from './location.ts'
 import { NotSelfContained } from './object-files.ts'
 import { PackedRefs } from './packed-refs.ts'
-import { type Place, readHead } from './place.ts'
 import type { PrivateViews } from './private-views.ts'
 import { peel, type Reached, reach, UnfinishedWalk } from './reachability.ts'
 import { listRefs, readRef, readTips } from './refs.ts'
-import type { Watch } from './signatures.ts'
-import { type Computed, SignedCache } from './signed-cache.ts'
+import { type Computed, StatCache } from './stat-cache.ts'
 
 const PINNED_BYTES = 8 * 1024 * 1024
 const ABSENT_BYTES = 4 * 1024 * 1024
@@ -28,7 +28,7 @@ const LISTS_BYTES = 8 * 1024 * 1024
 /** A hash without an object is not looked up again for this time, unless a ref changes: a repository may still be copied into its place. */
 const ABSENT_MS = 30_000
 const UNFINISHED_BYTES = 1024 * 1024
-/** A history whose walk took too long is not walked again for this time, unless a tip changes. So few such histories do not hold all places. */
+/** A history whose walk took too long is not walked again for this time, unless a tip changes. So few such histories do not hold all slots. */
 const UNFINISHED_MS = 120_000
 
 export interface SearchTimes {
@@ -41,11 +41,11 @@ export interface SearchTimes {
 /** Resolves refs and hashes of local repositories. What it caches is valid until the files change from which it was computed. */
 export class Commits {
   readonly #views: PrivateViews
-  readonly #byRef = new SignedCache<CommitSha | null>()
+  readonly #byRef = new StatCache<CommitSha | null>()
   readonly #packed = new PackedRefs()
   /** `null` for a repository that is not self-contained. */
-  readonly #tips = new SignedCache<TipSet | null>(TIPS_BYTES)
-  readonly #lists = new SignedCache<HostRefs | null>(LISTS_BYTES)
+  readonly #tips = new StatCache<TipSet | null>(TIPS_BYTES)
+  readonly #lists = new StatCache<HostRefs | null>(LISTS_BYTES)
   /** Commits to which the tips of their repository lead. */
   readonly #pinned = new LRUCache<string, true>({ maxSize: PINNED_BYTES, sizeCalculation: memoryOfEntry })
   /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
@@ -58,14 +58,19 @@ export class Commits {
     ttl: UNFINISHED_MS,
   })
   readonly #proofs = createSingleFlight<boolean>()
-  readonly #places: GitPlaces
+  readonly #concurrency: GitConcurrency
   readonly #times: SearchTimes
-  readonly #refuse: (place: Place) => void
+  readonly #refuse: (location: RepositoryLocation) => void
 
   /** @param refuse called for a repository that is not self-contained */
-  constructor(views: PrivateViews, places: GitPlaces, times: SearchTimes, refuse: (place: Place) => void) {
+  constructor(
+    views: PrivateViews,
+    concurrency: GitConcurrency,
+    times: SearchTimes,
+    refuse: (location: RepositoryLocation) => void,
+  ) {
     this.#views = views
-    this.#places = places
+    this.#concurrency = concurrency
     this.#times = times
     this.#refuse = refuse
   }
@@ -76,10 +81,10 @@ export class Commits {
    * @param ref a branch, a tag, `refs/heads/…`, `refs/tags/…` or 40 hex digits; `null` stands for the target of HEAD
    * @throws GateFull, also when the caller waited too long; GitError when git was killed or could not be started; UnfinishedWalk; ViewUnavailable
    */
-  async find(place: Place, ref: string | null): Promise<CommitSha | null> {
-    const known = this.#known(place, ref)
+  async find(location: RepositoryLocation, ref: string | null): Promise<CommitSha | null> {
+    const known = this.#known(location, ref)
     if (known !== null) return known
-    return await withTimeout(this.#find(place, ref), this.#times.waitMs, () => {
+    return await withTimeout(this.#find(location, ref), this.#times.waitMs, () => {
       throw new GateFull()
     })
   }
@@ -89,75 +94,75 @@ export class Commits {
    *
    * @throws GateFull, ViewTooLarge
    */
-  async refs(place: Place): Promise<HostRefs | null> {
-    return await this.#lists.get(place.identity, watch =>
+  async refs(location: RepositoryLocation): Promise<HostRefs | null> {
+    return await this.#lists.get(location.identity, watch =>
       this.#ifSelfContained(
-        place,
-        this.#places.lookUp(place.identity, () => listRefs(this.#packed, place, watch)),
+        location,
+        this.#concurrency.lookUp(location.identity, () => listRefs(this.#packed, location, watch)),
       ),
     )
   }
 
   /** The commit if it was found before: most requests ask for one of these, and need no timer. */
-  #known(place: Place, ref: string | null): CommitSha | null {
-    if (ref === null || !isCommitSha(ref)) return this.#byRef.cached(refKey(place, ref))?.value ?? null
+  #known(location: RepositoryLocation, ref: string | null): CommitSha | null {
+    if (ref === null || !isCommitSha(ref)) return this.#byRef.cached(refKey(location, ref))?.value ?? null
     const oid = ref.toLowerCase() as CommitSha
-    const tips = this.#tips.cached(place.identity)?.value
-    return tips && this.#pinned.has(pinKey(place, tips.fingerprint, oid)) ? oid : null
+    const tips = this.#tips.cached(location.identity)?.value
+    return tips && this.#pinned.has(pinKey(location, tips.fingerprint, oid)) ? oid : null
   }
 
-  #find(place: Place, ref: string | null): Promise<CommitSha | null> {
-    if (ref !== null && isCommitSha(ref)) return this.#findPinned(place, ref.toLowerCase() as CommitSha)
-    return this.#byRef.get(refKey(place, ref), watch => this.#ifSelfContained(place, this.#findRef(place, ref, watch)))
+  #find(location: RepositoryLocation, ref: string | null): Promise<CommitSha | null> {
+    if (ref !== null && isCommitSha(ref)) return this.#findPinned(location, ref.toLowerCase() as CommitSha)
+    return this.#byRef.get(refKey(location, ref), watch => this.#ifSelfContained(location, this.#findRef(location, ref, watch)))
   }
 
   /** Behind the gate from the first file on: the packed refs of a repository may be large, and names of nothing are endless. */
-  async #findRef(place: Place, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
-    const lookUp = <Value>(task: () => Promise<Value>) => this.#places.lookUp(place.identity, task)
+  async #findRef(location: RepositoryLocation, ref: string | null, watch: Watch): Promise<Computed<CommitSha | null>> {
+    const lookUp = <Value>(task: () => Promise<Value>) => this.#concurrency.lookUp(location.identity, task)
     const oid = await lookUp(() =>
-      ref === null ? readDefault(this.#packed, place, watch) : firstOf(this.#packed, place, refNames(ref), watch),
+      ref === null ? readDefault(this.#packed, location, watch) : firstOf(this.#packed, location, refNames(ref), watch),
     )
     if (oid === null) return { value: null, keep: true }
-    await this.#views.prepare(place, this.#times.signal())
-    const commit = await lookUp(() => this.#inView(place, (gitDir, signal) => peel(gitDir, oid, signal)))
+    await this.#views.prepare(location, this.#times.signal())
+    const commit = await lookUp(() => this.#inView(location, (gitDir, signal) => peel(gitDir, oid, signal)))
     // A missing object may come later.
     return { value: commit, keep: commit !== null }
   }
 
   /** A commit counts only if a branch, a tag or HEAD leads to it: other objects were never published, or are no longer. */
-  async #findPinned(place: Place, oid: CommitSha): Promise<CommitSha | null> {
-    const fingerprint = (await this.#tipsOf(place))?.fingerprint
+  async #findPinned(location: RepositoryLocation, oid: CommitSha): Promise<CommitSha | null> {
+    const fingerprint = (await this.#tipsOf(location))?.fingerprint
     if (fingerprint === undefined) return null
-    const key = pinKey(place, fingerprint, oid)
+    const key = pinKey(location, fingerprint, oid)
     if (this.#pinned.has(key)) return oid
-    if (this.#absent.has(key) || this.#refuted.fingerprintOf(place.identity, oid) === fingerprint) return null
-    return (await this.#proofs.run(key, () => this.#prove(place, oid))) ? oid : null
+    if (this.#absent.has(key) || this.#refuted.fingerprintOf(location.identity, oid) === fingerprint) return null
+    return (await this.#proofs.run(key, () => this.#prove(location, oid))) ? oid : null
   }
 
-  #tipsOf(place: Place): Promise<TipSet | null> {
-    const read = (watch: Watch) => this.#ifSelfContained(place, readTips(this.#packed, place, watch))
-    return this.#tips.get(place.identity, watch => this.#places.lookUp(place.identity, () => read(watch)))
+  #tipsOf(location: RepositoryLocation): Promise<TipSet | null> {
+    const read = (watch: Watch) => this.#ifSelfContained(location, readTips(this.#packed, location, watch))
+    return this.#tips.get(location.identity, watch => this.#concurrency.lookUp(location.identity, () => read(watch)))
   }
 
-  async #prove(place: Place, oid: CommitSha): Promise<boolean> {
-    await this.#views.prepare(place, this.#times.signal())
-    return await this.#places.walk(place.identity, async () => {
-      const tips = await this.#tipsOf(place)
-      const reached = tips && (await this.#walk(place, tips, oid))
+  async #prove(location: RepositoryLocation, oid: CommitSha): Promise<boolean> {
+    await this.#views.prepare(location, this.#times.signal())
+    return await this.#concurrency.walk(location.identity, async () => {
+      const tips = await this.#tipsOf(location)
+      const reached = tips && (await this.#walk(location, tips, oid))
       if (tips === null || reached === null) return false
-      if (reached === 'yes') this.#pinned.set(pinKey(place, tips.fingerprint, oid), true)
-      if (reached === 'no') this.#refuted.add(place.identity, oid, tips.fingerprint)
-      if (reached === 'unknown') this.#absent.set(pinKey(place, tips.fingerprint, oid), true)
+      if (reached === 'yes') this.#pinned.set(pinKey(location, tips.fingerprint, oid), true)
+      if (reached === 'no') this.#refuted.add(location.identity, oid, tips.fingerprint)
+      if (reached === 'unknown') this.#absent.set(pinKey(location, tips.fingerprint, oid), true)
       return reached === 'yes'
     })
   }
 
   /** @throws UnfinishedWalk also for the walks that waited behind the one that took too long */
-  async #walk(place: Place, tips: TipSet, oid: CommitSha): Promise<Reached | null> {
-    const key = pinKey(place, tips.fingerprint)
+  async #walk(location: RepositoryLocation, tips: TipSet, oid: CommitSha): Promise<Reached | null> {
+    const key = pinKey(location, tips.fingerprint)
     // A tip is found without a walk.
     if (this.#unfinished.has(key) && !tips.oids.includes(oid)) throw new UnfinishedWalk()
-    return await this.#inView(place, (gitDir, signal) =>
+    return await this.#inView(location, (gitDir, signal) =>
       reach(gitDir, tips, oid, signal).catch(cause => {
         if (!signal.aborted) throw cause
         this.#unfinished.set(key, true)
@@ -167,10 +172,13 @@ export class Commits {
   }
 
   /** `null` also when the repository is not self-contained. */
-  async #inView<Value>(place: Place, use: (gitDir: string, signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
-    const view = await this.#views.open(place, this.#times.signal())
+  async #inView<Value>(
+    location: RepositoryLocation,
+    use: (gitDir: string, signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value | null> {
+    const view = await this.#views.open(location, this.#times.signal())
     if (view === null) {
-      this.#refuse(place)
+      this.#refuse(location)
       return null
     }
     try {
@@ -181,35 +189,43 @@ export class Commits {
   }
 
   /** A repository that is not self-contained has no refs. No watched file shows when that changes. */
-  async #ifSelfContained<Value>(place: Place, computing: Promise<Computed<Value>>): Promise<Computed<Value | null>> {
+  async #ifSelfContained<Value>(
+    location: RepositoryLocation,
+    computing: Promise<Computed<Value>>,
+  ): Promise<Computed<Value | null>> {
     try {
       return await computing
     } catch (error) {
       if (!(error instanceof NotSelfContained)) throw error
-      this.#refuse(place)
+      this.#refuse(location)
       return { value: null, keep: false }
     }
   }
 }
 
-function refKey({ identity }: Place, ref: string | null): string {
+function refKey({ identity }: RepositoryLocation, ref: string | null): string {
   return `${identity}:${ref === null ? '' : `=${ref}`}`
 }
 
-function pinKey({ identity }: Place, fingerprint: string, oid = ''): string {
+function pinKey({ identity }: RepositoryLocation, fingerprint: string, oid = ''): string {
   return `${identity}:${fingerprint}:${oid}`
 }
 
 /** The object of the branch that HEAD names, or the commit of a detached HEAD. */
-async function readDefault(packed: PackedRefs, place: Place, watch: Watch): Promise<string | null> {
-  watch(join(place.gitDir, 'HEAD'))
-  const head = await readHead(place.gitDir)
+async function readDefault(packed: PackedRefs, location: RepositoryLocation, watch: Watch): Promise<string | null> {
+  watch(join(location.gitDir, 'HEAD'))
+  const head = await readHead(location.gitDir)
   if (head === null) return null
-  return 'ref' in head ? firstOf(packed, place, refNames(head.ref), watch) : head.commit
+  return 'ref' in head ? firstOf(packed, location, refNames(head.ref), watch) : head.commit
 }
 
 /** The object of the first ref that exists. */
-async function firstOf(packed: PackedRefs, { commonDir }: Place, names: readonly string[], watch: Watch): Promise<string | null> {
+async function firstOf(
+  packed: PackedRefs,
+  { commonDir }: RepositoryLocation,
+  names: readonly string[],
+  watch: Watch,
+): Promise<string | null> {
   for (const name of names) {
     const oid = await readRef(packed, commonDir, name, watch)
     if (oid !== null) return oid

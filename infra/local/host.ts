@@ -32,15 +32,15 @@ import { openReader } from '../git/reader.ts'
 import { UnreadableCommit } from '../git/tree-objects.ts'
 import { type GitView, removeLeftoverViews } from '../git/view.ts'
 import { Commits, type SearchTimes } from './commits.ts'
-import { createGitPlaces, type GitPlaces } from './git-places.ts'
+import type { Watch } from './file-stamps.ts'
+import { createGitConcurrency, type GitConcurrency } from './git-concurrency.ts'
 import { listNames } from './listed-names.ts'
+import { findRepository, type RepositoryLocation, type RepositoryName, readHead } from './location.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
-import { findPlace, type Place, type PlaceName, readHead } from './place.ts'
 import { PrivateViews } from './private-views.ts'
 import { UnfinishedWalk } from './reachability.ts'
 import { type OnRefused, tellOnce } from './refusals.ts'
-import type { Watch } from './signatures.ts'
-import { type Computed, SignedCache } from './signed-cache.ts'
+import { type Computed, StatCache } from './stat-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
 export interface LocalHost extends GitHost {
@@ -100,12 +100,12 @@ class LocalGitHost implements LocalHost {
   readonly urls: HostUrls
   /** A repository is looked for in their order. */
   readonly #roots: readonly string[]
-  readonly #places = new SignedCache<Place | null>()
-  readonly #repositories = new SignedCache<HostRepository | null>()
+  readonly #locations = new StatCache<RepositoryLocation | null>()
+  readonly #repositories = new StatCache<HostRepository | null>()
   readonly #views = new PrivateViews()
-  readonly #gitPlaces = createGitPlaces()
+  readonly #concurrency = createGitConcurrency()
   readonly #commits: Commits
-  readonly #history: PlaceHistory
+  readonly #history: LocalPathHistory
   readonly #onRefused: OnRefused
   readonly #rawFiles: RawFiles
   readonly #closing = new AbortController()
@@ -116,10 +116,10 @@ class LocalGitHost implements LocalHost {
     this.#roots = roots
     this.#rawFiles = rawFiles
     this.#onRefused = onRefused
-    const refuse = ({ named }: Place) => onRefused(named, NOT_SELF_CONTAINED)
+    const refuse = ({ named }: RepositoryLocation) => onRefused(named, NOT_SELF_CONTAINED)
     const signal = () => this.#answerSignal()
-    this.#commits = new Commits(this.#views, this.#gitPlaces, { signal, waitMs: WAIT_MS }, refuse)
-    this.#history = new PlaceHistory(this.#views, this.#gitPlaces, { signal, waitMs: historyWaitMs })
+    this.#commits = new Commits(this.#views, this.#concurrency, { signal, waitMs: WAIT_MS }, refuse)
+    this.#history = new LocalPathHistory(this.#views, this.#concurrency, { signal, waitMs: historyWaitMs })
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }
@@ -128,39 +128,39 @@ class LocalGitHost implements LocalHost {
 
   repository(owner: string, name: string): Promise<HostAnswer<HostRepository>> {
     return answer(async () => {
-      const place = await this.#place(owner, name)
-      if (!place) return null
-      return await this.#repositories.get(`${owner}/${name}:${place.identity}`, async watch => ({
-        value: await this.#describe(place, watch),
+      const location = await this.#location(owner, name)
+      if (!location) return null
+      return await this.#repositories.get(`${owner}/${name}:${location.identity}`, async watch => ({
+        value: await this.#describe(location, watch),
         keep: true,
       }))
     })
   }
 
-  async #describe(place: Place, watch: Watch): Promise<HostRepository | null> {
-    const described = await describeRepository(place, watch)
-    if (described?.objectFormat) this.#onRefused(place.named, NOT_SHA1)
+  async #describe(location: RepositoryLocation, watch: Watch): Promise<HostRepository | null> {
+    const described = await describeRepository(location, watch)
+    if (described?.objectFormat) this.#onRefused(location.named, NOT_SHA1)
     return described
   }
 
   resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
     return answer(async () => {
-      const place = await this.#place(owner, name)
-      return place && this.#commits.find(place, ref).catch(this.#tellTooLarge({ owner, name }))
+      const location = await this.#location(owner, name)
+      return location && this.#commits.find(location, ref).catch(this.#tellTooLarge({ owner, name }))
     })
   }
 
   refs({ owner, name }: HostRepository): Promise<HostAnswer<HostRefs>> {
     return answer(async () => {
-      const place = await this.#place(owner, name)
-      return place && this.#commits.refs(place).catch(this.#tellTooLarge({ owner, name }))
+      const location = await this.#location(owner, name)
+      return location && this.#commits.refs(location).catch(this.#tellTooLarge({ owner, name }))
     })
   }
 
   history({ owner, name }: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>> {
     return answer(async () => {
-      const place = await this.#place(owner, name)
-      return place && this.#history.read(place, commit, paths).catch(this.#tellTooLarge({ owner, name }))
+      const location = await this.#location(owner, name)
+      return location && this.#history.read(location, commit, paths).catch(this.#tellTooLarge({ owner, name }))
     })
   }
 
@@ -169,14 +169,14 @@ class LocalGitHost implements LocalHost {
   }
 
   async open({ owner, name }: HostRepository, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader> {
-    const { place, view } = await this.#openView(owner, name, AbortSignal.timeout(limits.seconds * 1000))
+    const { location, view } = await this.#openView(owner, name, AbortSignal.timeout(limits.seconds * 1000))
     let reader: RepositoryReader | null = null
     reader = await openReader({
       gitDir: view.gitDir,
       commit,
       limits,
       signal: this.#closing.signal,
-      confirm: () => this.#confirm(owner, name, place),
+      confirm: () => this.#confirm(owner, name, location),
       release: async () => {
         if (reader) this.#readers.delete(reader)
         await view.remove()
@@ -186,11 +186,11 @@ class LocalGitHost implements LocalHost {
     return reader
   }
 
-  async #openView(owner: string, name: string, signal: AbortSignal): Promise<{ place: Place; view: GitView }> {
+  async #openView(owner: string, name: string, signal: AbortSignal): Promise<{ location: RepositoryLocation; view: GitView }> {
     try {
-      const place = await this.#place(owner, name)
-      const view = place && (await this.#views.open(place, signal))
-      if (view) return { place, view }
+      const location = await this.#location(owner, name)
+      const view = location && (await this.#views.open(location, signal))
+      if (view) return { location, view }
     } catch (cause) {
       if (cause instanceof ViewTooLarge) throw new ReadError('index.too_large', cause.message, { cause })
       throw new ReadError('index.fetch_failed', 'the repository cannot be read now', { cause })
@@ -199,10 +199,10 @@ class LocalGitHost implements LocalHost {
   }
 
   /** Looks again whether the repository is where it was, and self-contained: it may have changed while it was read, and an index is kept. */
-  async #confirm(owner: string, name: string, opened: Place): Promise<void> {
-    const { place, view } = await this.#openView(owner, name, AbortSignal.timeout(ANSWER_MS))
+  async #confirm(owner: string, name: string, opened: RepositoryLocation): Promise<void> {
+    const { location, view } = await this.#openView(owner, name, AbortSignal.timeout(ANSWER_MS))
     await view.remove()
-    if (place.identity !== opened.identity)
+    if (location.identity !== opened.identity)
       throw new ReadError('index.fetch_failed', `another repository took the place of ${owner}/${name} while it was read`)
   }
 
@@ -214,10 +214,10 @@ class LocalGitHost implements LocalHost {
   ): Promise<RawFile | null> {
     const published = isCommitSha(commit) ? await this.#published(owner, name, commit) : null
     if (published === null) return null
-    const { place, commit: found } = published
+    const { location, commit: found } = published
     return await this.#rawFiles.open({
-      openView: () => this.#views.open(place, this.#answerSignal()),
-      repository: place.identity,
+      openView: () => this.#views.open(location, this.#answerSignal()),
+      repository: location.identity,
       commit: found,
       path,
       ...reader,
@@ -225,14 +225,18 @@ class LocalGitHost implements LocalHost {
     })
   }
 
-  /** The place of a repository, if a ref leads to the commit. @throws RawFileError */
-  async #published(owner: string, name: string, hash: string): Promise<{ place: Place; commit: CommitSha } | null> {
+  /** The location of a repository, if a ref leads to the commit. @throws RawFileError */
+  async #published(
+    owner: string,
+    name: string,
+    hash: string,
+  ): Promise<{ location: RepositoryLocation; commit: CommitSha } | null> {
     try {
-      const place = await this.#place(owner, name)
-      const commit = place && (await this.#commits.find(place, hash))
+      const location = await this.#location(owner, name)
+      const commit = location && (await this.#commits.find(location, hash))
       if (!commit) return null
-      await this.#views.prepare(place, this.#answerSignal())
-      return { place, commit }
+      await this.#views.prepare(location, this.#answerSignal())
+      return { location, commit }
     } catch (cause) {
       throw new RawFileError(cause instanceof GateFull ? 'busy' : 'unavailable', 'the repository cannot be read now', { cause })
     }
@@ -242,7 +246,7 @@ class LocalGitHost implements LocalHost {
     const { names, isComplete } = await listNames(this.#roots[0] ?? '', max, this.#onRefused)
     const repositories = await mapFew(names, async ({ owner, name }) => {
       const found = await this.repository(owner, name)
-      // A link is left out: its repository is listed at its real place.
+      // A link is left out: its repository is listed at its real location.
       return found.status === 'ok' && found.value.owner === owner && found.value.name === name && !found.value.objectFormat
         ? [found.value]
         : []
@@ -256,12 +260,12 @@ class LocalGitHost implements LocalHost {
     await this.#views.close()
   }
 
-  #place(owner: string, name: string): Promise<Place | null> {
-    return this.#places.get(`${owner}/${name}`, async watch => {
+  #location(owner: string, name: string): Promise<RepositoryLocation | null> {
+    return this.#locations.get(`${owner}/${name}`, async watch => {
       const reasons: string[] = []
-      let found: Computed<Place | null> = { value: null, keep: true }
+      let found: Computed<RepositoryLocation | null> = { value: null, keep: true }
       for (const root of this.#roots) {
-        found = await findPlace(root, { owner, name }, { watch, refuse: reason => reasons.push(reason) })
+        found = await findRepository(root, { owner, name }, { watch, refuse: reason => reasons.push(reason) })
         if (found.value !== null || !found.keep) break
       }
       if (found.value === null) for (const reason of reasons) this.#onRefused({ owner, name }, reason)
@@ -269,7 +273,7 @@ class LocalGitHost implements LocalHost {
     })
   }
 
-  #tellTooLarge(name: PlaceName): (error: unknown) => never {
+  #tellTooLarge(name: RepositoryName): (error: unknown) => never {
     return error => {
       if (error instanceof ViewTooLarge) this.#onRefused(name, error.message)
       throw error
@@ -300,17 +304,18 @@ const PRIVATE_MARKER = 'mountglass-private'
 const NO_DESCRIPTION = /^Unnamed repository; edit this file/
 
 /** What the files of a repository say of it; `null` without a HEAD. */
-async function describeRepository(place: Place, watch: Watch): Promise<HostRepository | null> {
-  const { owner, name } = place.named
+async function describeRepository(location: RepositoryLocation, watch: Watch): Promise<HostRepository | null> {
+  const { owner, name } = location.named
   // Somebody who puts the file beside the `.git` folder wants the same.
-  const folders = basename(place.commonDir) === '.git' ? [place.commonDir, dirname(place.commonDir)] : [place.commonDir]
+  const folders =
+    basename(location.commonDir) === '.git' ? [location.commonDir, dirname(location.commonDir)] : [location.commonDir]
   const markers = folders.map(folder => join(folder, PRIVATE_MARKER))
-  const descriptionFile = join(place.commonDir, 'description')
-  watch(place.commonDir, 'entries')
-  const configFile = join(place.commonDir, 'config')
-  for (const path of [join(place.gitDir, 'HEAD'), descriptionFile, configFile, ...markers.slice(1)]) watch(path)
+  const descriptionFile = join(location.commonDir, 'description')
+  watch(location.commonDir, 'entries')
+  const configFile = join(location.commonDir, 'config')
+  for (const path of [join(location.gitDir, 'HEAD'), descriptionFile, configFile, ...markers.slice(1)]) watch(path)
   const [head, description, config, ...marks] = await Promise.all([
-    readHead(place.gitDir),
+    readHead(location.gitDir),
     readRealText(descriptionFile),
     readRealText(configFile),
     ...markers.map(marker => lstat(marker).catch(ifAbsent)),
@@ -326,7 +331,7 @@ async function describeRepository(place: Place, watch: Watch): Promise<HostRepos
     avatar: null,
     visibility: marks.every(mark => mark === null) ? 'public' : 'private',
     ...(namesObjectsBySha256(config ?? '') ? { objectFormat: 'sha256' as const } : {}),
-    ...(place.main ? { main: place.main } : {}),
+    ...(location.main ? { main: location.main } : {}),
   })
 }
 
@@ -345,16 +350,16 @@ const KEPT_BYTES = 4 * 1024 * 1024
 const CUT_MS = 120_000
 
 /** Histories of paths of local repositories, read in private views and kept: what lies behind a commit never changes. */
-export class PlaceHistory {
+export class LocalPathHistory {
   readonly #views: PrivateViews
-  readonly #places: GitPlaces
+  readonly #concurrency: GitConcurrency
   readonly #times: SearchTimes
   readonly #kept = new LRUCache<string, PathHistory>({ maxSize: KEPT_BYTES, sizeCalculation: memoryOfEntry })
   readonly #reads = createSingleFlight<PathHistory | null>()
 
-  constructor(views: PrivateViews, places: GitPlaces, times: SearchTimes) {
+  constructor(views: PrivateViews, concurrency: GitConcurrency, times: SearchTimes) {
     this.#views = views
-    this.#places = places
+    this.#concurrency = concurrency
     this.#times = times
   }
 
@@ -363,20 +368,25 @@ export class PlaceHistory {
    * @returns `null` for a repository that is not self-contained
    * @throws GateFull, also when the caller waited too long; GitError, UnreadableCommit, ViewUnavailable
    */
-  async read(place: Place, commit: CommitSha, paths: readonly string[]): Promise<PathHistory | null> {
-    const key = `${place.identity}:${commit}:${createHash('sha256').update(paths.join('\0')).digest('base64')}`
+  async read(location: RepositoryLocation, commit: CommitSha, paths: readonly string[]): Promise<PathHistory | null> {
+    const key = `${location.identity}:${commit}:${createHash('sha256').update(paths.join('\0')).digest('base64')}`
     const kept = this.#kept.get(key)
     if (kept !== undefined) return kept
-    const reading = this.#reads.run(key, () => this.#read(key, place, commit, paths))
+    const reading = this.#reads.run(key, () => this.#read(key, location, commit, paths))
     return await withTimeout(reading, this.#times.waitMs, () => {
       throw new GateFull()
     })
   }
 
-  async #read(key: string, place: Place, commit: CommitSha, paths: readonly string[]): Promise<PathHistory | null> {
-    await this.#views.prepare(place, this.#times.signal())
-    return await this.#places.history(place.identity, async () => {
-      const view = await this.#views.open(place, this.#times.signal())
+  async #read(
+    key: string,
+    location: RepositoryLocation,
+    commit: CommitSha,
+    paths: readonly string[],
+  ): Promise<PathHistory | null> {
+    await this.#views.prepare(location, this.#times.signal())
+    return await this.#concurrency.history(location.identity, async () => {
+      const view = await this.#views.open(location, this.#times.signal())
       if (view === null) return null
       try {
         const history = await readPathHistory(view.gitDir, commit, paths, this.#times.signal())

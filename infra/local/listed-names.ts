@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
 import { compareBytes } from '#core/text.ts'
 import { ifAbsent } from '../git/contained.ts'
-import type { PlaceName } from './place.ts'
+import type { RepositoryName } from './location.ts'
 import type { OnRefused } from './refusals.ts'
 
 const UNNAMED =
@@ -20,8 +20,8 @@ export async function listNames(
   root: string,
   maxLooked: number,
   refuse: OnRefused = () => {},
-): Promise<{ names: PlaceName[]; isComplete: boolean }> {
-  const names: PlaceName[] = []
+): Promise<{ names: RepositoryName[]; isComplete: boolean }> {
+  const names: RepositoryName[] = []
   const owners = await namesIn(root, maxLooked)
   let left = maxLooked - owners.names.length
   let isComplete = owners.isComplete

@@ -6,7 +6,7 @@ import { MAP_ENTRY_BYTES, memoryOfText } from '#core/memory.ts'
 import { detached } from '#core/text.ts'
 import { ifAbsent, openReal } from '../git/contained.ts'
 import { NotSelfContained, ViewTooLarge } from './object-files.ts'
-import { type Computed, SignedCache } from './signed-cache.ts'
+import { type Computed, StatCache } from './stat-cache.ts'
 
 /** Memory of the refs of all repositories. */
 const CACHE_BYTES = 64 * 1024 * 1024
@@ -19,7 +19,7 @@ export type RefMap = ReadonlyMap<string, string>
 
 /** Branches and tags in the files `packed-refs`, parsed once for each version of a file. */
 export class PackedRefs {
-  readonly #cache = new SignedCache<RefMap | null>(CACHE_BYTES)
+  readonly #cache = new StatCache<RefMap | null>(CACHE_BYTES)
 
   /** @throws NotSelfContained, ViewTooLarge */
   async read(commonDir: string): Promise<RefMap> {

@@ -219,14 +219,14 @@ class LinkedView implements PrivateView {
     const stats = lstatSync(join(objects.at, name), { throwIfNoEntry: false })
     if (!stats) return []
     if (!stats.isDirectory()) throw new NotSelfContained(`objects/${name}`)
-    const signature = signatureOf(stats)
-    if (this.#seen.get(name) === signature) return []
+    const stamp = stampOf(stats)
+    if (this.#seen.get(name) === stamp) return []
     this.#seen.delete(name)
     const folder = await openFolderIn(objects, name)
     try {
       const into = join(this.gitDir, 'objects', name)
       const gone = await this.#bringFiles(folder, into, name === 'pack')
-      if (isSettled(stats, lookedAtMs)) this.#seen.set(name, signature)
+      if (isSettled(stats, lookedAtMs)) this.#seen.set(name, stamp)
       return gone
     } finally {
       await folder.handle.close()
@@ -283,11 +283,11 @@ class LinkedView implements PrivateView {
   async #writeShallow(): Promise<void> {
     const lookedAtMs = Date.now()
     const stats = lstatSync(join(this.#commonDir, 'shallow'), { throwIfNoEntry: false })
-    const signature = stats ? signatureOf(stats) : ''
-    if (this.#shallow === signature) return
+    const stamp = stats ? stampOf(stats) : ''
+    if (this.#shallow === stamp) return
     this.#shallow = null
     await this.#bringShallow()
-    if (!stats || isSettled(stats, lookedAtMs)) this.#shallow = signature
+    if (!stats || isSettled(stats, lookedAtMs)) this.#shallow = stamp
   }
 
   async #bringShallow(): Promise<void> {
@@ -301,7 +301,7 @@ class LinkedView implements PrivateView {
 }
 
 /** Identifies the entries of a folder, or a file that git replaces as a whole. */
-function signatureOf({ dev, ino, ctimeMs, mtimeMs }: Stats): string {
+function stampOf({ dev, ino, ctimeMs, mtimeMs }: Stats): string {
   return `${dev}:${ino}:${ctimeMs}:${mtimeMs}`
 }
 

@@ -1,6 +1,6 @@
 import type { GitView } from '../git/view.ts'
+import type { RepositoryLocation } from './location.ts'
 import { BRING_BOUNDS, type BringBounds, NotSelfContained, ViewUnavailable } from './object-files.ts'
-import type { Place } from './place.ts'
 import { KeptView } from './private-view.ts'
 
 export interface ViewBounds {
@@ -23,7 +23,7 @@ export const VIEW_BOUNDS: ViewBounds = {
 }
 
 /** The objects of a repository. */
-type ObjectsPlace = Pick<Place, 'commonDir' | 'objects'>
+type ObjectsLocation = Pick<RepositoryLocation, 'commonDir' | 'objects'>
 
 /** Keeps the private views of repositories, and lends them out. */
 export class PrivateViews {
@@ -46,13 +46,13 @@ export class PrivateViews {
    * @param signal ends the waiting, not the work: a repository that is large for the first time is ready for a later call
    * @throws ViewUnavailable, or a system error
    */
-  async open(place: ObjectsPlace, signal: AbortSignal): Promise<GitView | null> {
+  async open(location: ObjectsLocation, signal: AbortSignal): Promise<GitView | null> {
     if (this.#isClosed) throw new ViewUnavailable('the host is closed')
-    const kept = this.#keep(place)
-    const remove = this.#lend(place, kept)
+    const kept = this.#keep(location)
+    const remove = this.#lend(location, kept)
     this.#evict()
     try {
-      const gitDir = await unlessAborted(this.#update(place, kept), signal)
+      const gitDir = await unlessAborted(this.#update(location, kept), signal)
       this.#evict()
       return { gitDir, remove }
     } catch (error) {
@@ -68,9 +68,9 @@ export class PrivateViews {
    *
    * @throws as `open`
    */
-  async prepare(place: ObjectsPlace, signal: AbortSignal): Promise<void> {
-    if (this.#kept.get(place.objects)?.isReady) return
-    const view = await this.open(place, signal)
+  async prepare(location: ObjectsLocation, signal: AbortSignal): Promise<void> {
+    if (this.#kept.get(location.objects)?.isReady) return
+    const view = await this.open(location, signal)
     await view?.remove()
   }
 
@@ -82,7 +82,7 @@ export class PrivateViews {
     await Promise.all([...this.#all].map(kept => kept.removed))
   }
 
-  #keep({ commonDir, objects }: ObjectsPlace): KeptView {
+  #keep({ commonDir, objects }: ObjectsLocation): KeptView {
     const kept = this.#kept.get(objects) ?? this.#create(commonDir)
     this.#kept.delete(objects)
     this.#kept.set(objects, kept)
@@ -90,7 +90,7 @@ export class PrivateViews {
   }
 
   /** A view whose update failed half-way is discarded, whether its caller still waits or not. */
-  async #update({ objects }: ObjectsPlace, kept: KeptView): Promise<string> {
+  async #update({ objects }: ObjectsLocation, kept: KeptView): Promise<string> {
     try {
       return await kept.update()
     } catch (error) {
@@ -111,7 +111,7 @@ export class PrivateViews {
   }
 
   /** Returns what gives the view back. */
-  #lend({ objects }: ObjectsPlace, kept: KeptView): () => Promise<void> {
+  #lend({ objects }: ObjectsLocation, kept: KeptView): () => Promise<void> {
     kept.borrow()
     clearTimeout(this.#timers.get(kept))
     let isGivenBack = false

@@ -8,11 +8,11 @@ import type { HostRefs } from '#core/ports/git-host.ts'
 import { detached } from '#core/text.ts'
 import { ifAbsent, openReal, pathOf, readRealText } from '../git/contained.ts'
 import { type TipSet, tipSetOf } from '../git/history.ts'
+import type { Watch } from './file-stamps.ts'
+import { type RepositoryLocation, readHead } from './location.ts'
 import { ViewTooLarge } from './object-files.ts'
 import { type PackedRefs, readWhole } from './packed-refs.ts'
-import { type Place, readHead } from './place.ts'
-import type { Watch } from './signatures.ts'
-import type { Computed } from './signed-cache.ts'
+import type { Computed } from './stat-cache.ts'
 
 const SYMBOLIC_REF_DEPTH = 5
 /** Holds an id, or the longest name that a file system can store. What follows is not read. */
@@ -64,7 +64,7 @@ export async function readShallow(commonDir: string): Promise<string[]> {
  *
  * @throws NotSelfContained, ViewTooLarge
  */
-export async function listRefs(packed: PackedRefs, { commonDir }: Place, watch: Watch): Promise<Computed<HostRefs>> {
+export async function listRefs(packed: PackedRefs, { commonDir }: RepositoryLocation, watch: Watch): Promise<Computed<HostRefs>> {
   watch(join(commonDir, 'packed-refs'))
   const loose = await readAllLoose(commonDir, watch)
   const refs = new Map(await packed.read(commonDir))
@@ -82,7 +82,11 @@ export async function listRefs(packed: PackedRefs, { commonDir }: Place, watch: 
  *
  * @throws NotSelfContained, ViewTooLarge
  */
-export async function readTips(packed: PackedRefs, { gitDir, commonDir }: Place, watch: Watch): Promise<Computed<TipSet>> {
+export async function readTips(
+  packed: PackedRefs,
+  { gitDir, commonDir }: RepositoryLocation,
+  watch: Watch,
+): Promise<Computed<TipSet>> {
   watch(join(gitDir, 'HEAD'))
   watch(join(commonDir, 'packed-refs'))
   const loose = await readAllLoose(commonDir, watch)

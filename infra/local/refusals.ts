@@ -1,7 +1,7 @@
-import type { PlaceName } from './place.ts'
+import type { RepositoryName } from './location.ts'
 
 /** Receives why something in the operator's folder is not served. Clients are never told. */
-export type OnRefused = (name: PlaceName, reason: string) => void
+export type OnRefused = (name: RepositoryName, reason: string) => void
 
 /** The most refusals that are reported and remembered: visitors choose which names are looked up, so there is no end of them. */
 const MAX_TOLD = 1_000

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { RepositoryLocation } from '#infra/local/location.ts'
 import { PackedRefs } from '#infra/local/packed-refs.ts'
-import type { Place } from '#infra/local/place.ts'
 import { readTips } from '#infra/local/refs.ts'
 
 setFlagsFromString('--expose-gc')
@@ -32,7 +32,7 @@ async function keptMegabytes(read: () => Promise<unknown>): Promise<number> {
   return (after - before) / 1024 / 1024
 }
 
-const place = () => ({ gitDir, commonDir: gitDir }) as Place
+const location = () => ({ gitDir, commonDir: gitDir }) as RepositoryLocation
 
 test('tips keep nothing of ref files but the ids, however long the files are', async () => {
   const padding = ' '.repeat(60_000)
@@ -40,7 +40,7 @@ test('tips keep nothing of ref files but the ids, however long the files are', a
     await writeFile(join(gitDir, `refs/heads/b${number}`), `${oidOf(number)}\n${padding}`)
   const packed = new PackedRefs()
   // Together, the files have 30 MB.
-  expect(await keptMegabytes(() => readTips(packed, place(), () => {}))).toBeLessThan(3)
+  expect(await keptMegabytes(() => readTips(packed, location(), () => {}))).toBeLessThan(3)
 })
 
 test('packed refs keep nothing of the file but names and ids', async () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/fair-gate.ts'
 import { Commits } from '#infra/local/commits.ts'
-import { createGitPlaces } from '#infra/local/git-places.ts'
-import { findPlace, type Place } from '#infra/local/place.ts'
+import { createGitConcurrency } from '#infra/local/git-concurrency.ts'
+import { findRepository, type RepositoryLocation } from '#infra/local/location.ts'
 import { PrivateViews } from '#infra/local/private-views.ts'
 import { UnfinishedWalk } from '#infra/local/reachability.ts'
 import { holdGitWalks } from '#test/support/held-git.ts'
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 interface Scene {
   repository: TestRepository
-  place: Place
+  location: RepositoryLocation
   tip: CommitSha
   /** Commits that no ref leads to. */
   lost: CommitSha[]
@@ -42,9 +42,9 @@ async function create(): Promise<Scene> {
   const lost: CommitSha[] = []
   for (const text of ['one', 'two', 'three'])
     lost.push(await repository.commit({ a: `${text} of ${repository.name}` }, { branch: null, parent: tip }))
-  const { value: place } = await findPlace(repositories.root, repository, { watch() {}, refuse() {} })
-  if (place === null) throw new Error('there is no repository')
-  return { repository, place, tip, lost }
+  const { value: location } = await findRepository(repositories.root, repository, { watch() {}, refuse() {} })
+  if (location === null) throw new Error('there is no repository')
+  return { repository, location, tip, lost }
 }
 
 /** Searches that end when the test says so. */
@@ -55,51 +55,51 @@ function openCommits(waitMs: number = PATIENT.answerMs) {
     ends.push(end)
     return end.signal
   }
-  const commits = new Commits(views, createGitPlaces(), { signal, waitMs }, () => {})
+  const commits = new Commits(views, createGitConcurrency(), { signal, waitMs }, () => {})
   return { commits, timeOut: () => ends.splice(0).map(end => end.abort()) }
 }
 
 describe('a walk that takes too long', () => {
-  test('is not begun again while refs stay, whichever hash is asked for, so it holds no place of other repositories', async () => {
+  test('is not begun again while refs stay, whichever hash is asked for, so it holds no slot of other repositories', async () => {
     const hostile = await Promise.all(Array.from({ length: 4 }, create))
     const other = await create()
     const git = await holdGitWalks()
     const { commits, timeOut } = openCommits()
-    const first = hostile.map(({ place, lost: [hash = null] }) => commits.find(place, hash))
+    const first = hostile.map(({ location, lost: [hash = null] }) => commits.find(location, hash))
     const failing = first.map(answer => expect(answer).rejects.toThrow())
     await until(async () => (await git.walks()).length === 4)
     timeOut()
     await Promise.all(failing)
-    for (const { place, lost } of hostile)
-      for (const hash of lost) await expect(commits.find(place, hash)).rejects.toBeInstanceOf(UnfinishedWalk)
+    for (const { location, lost } of hostile)
+      for (const hash of lost) await expect(commits.find(location, hash)).rejects.toBeInstanceOf(UnfinishedWalk)
     expect(await git.walks()).toHaveLength(4)
 
-    const elsewhere = commits.find(other.place, other.lost[0] ?? null)
+    const elsewhere = commits.find(other.location, other.lost[0] ?? null)
     await until(async () => (await git.walks()).length === 5)
     await git.goOn()
     expect(await elsewhere).toBeNull()
   })
 
   test('keeps neither the tips of its history from visitors, nor a hash once a ref has moved', async () => {
-    const { repository, place, tip, lost } = await create()
+    const { repository, location, tip, lost } = await create()
     const [hash = null] = lost
     const git = await holdGitWalks()
     const { commits, timeOut } = openCommits()
-    const failing = expect(commits.find(place, hash)).rejects.toThrow()
+    const failing = expect(commits.find(location, hash)).rejects.toThrow()
     await until(async () => (await git.walks()).length === 1)
     timeOut()
     await failing
     await git.goOn()
-    expect(await commits.find(place, tip)).toBe(tip)
+    expect(await commits.find(location, tip)).toBe(tip)
     await repository.branch('found', hash ?? '')
-    expect(await commits.find(place, hash)).toBe(hash)
+    expect(await commits.find(location, hash)).toBe(hash)
   })
 
   test('refuses the hashes that wait for their turn behind it', async () => {
-    const { place, lost } = await create()
+    const { location, lost } = await create()
     const git = await holdGitWalks()
     const { commits, timeOut } = openCommits()
-    const failing = lost.map(hash => expect(commits.find(place, hash)).rejects.toThrow())
+    const failing = lost.map(hash => expect(commits.find(location, hash)).rejects.toThrow())
     await until(async () => (await git.walks()).length === 1)
     timeOut()
     await Promise.all(failing)
@@ -108,12 +108,12 @@ describe('a walk that takes too long', () => {
 })
 
 test('who waits too long for the turn of a walk is told to come again; the walk goes on', async () => {
-  const { place, tip, lost, repository } = await create()
+  const { location, tip, lost, repository } = await create()
   const git = await holdGitWalks()
   const { commits } = openCommits(IMPATIENT_MS)
   await repository.commit({ a: 'later' })
-  for (const hash of [tip, ...lost]) await expect(commits.find(place, hash)).rejects.toBeInstanceOf(GateFull)
+  for (const hash of [tip, ...lost]) await expect(commits.find(location, hash)).rejects.toBeInstanceOf(GateFull)
   await git.goOn()
-  const found = () => commits.find(place, tip).catch(() => null)
+  const found = () => commits.find(location, tip).catch(() => null)
   await until(async () => (await found()) === tip)
 })

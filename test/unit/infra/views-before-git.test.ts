@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FairGate } from '#core/concurrency/fair-gate.ts'
 import { Commits } from '#infra/local/commits.ts'
-import { createGitPlaces } from '#infra/local/git-places.ts'
-import { findPlace } from '#infra/local/place.ts'
+import { createGitConcurrency } from '#infra/local/git-concurrency.ts'
+import { findRepository } from '#infra/local/location.ts'
 import { PrivateViews } from '#infra/local/private-views.ts'
 import { PATIENT } from '#test/support/patient.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 test.for(['main', 'pinned'] as const)(
-  'while a large repository is copied for the first time, no place is held: %s',
+  'while a large repository is copied for the first time, no slot for git is held: %s',
   async kind => {
     const repository = await repositories.create('acme', kind)
     const commit = await repository.commit({ a: 'a' })
@@ -33,8 +33,8 @@ test.for(['main', 'pinned'] as const)(
     await mkdir(dirname(object), { recursive: true })
     await writeFile(object, '')
     await truncate(object, 256 * 1024 * 1024)
-    const { value: place } = await findPlace(repositories.root, repository, { watch() {}, refuse() {} })
-    if (place === null) throw new Error('there is no repository')
+    const { value: location } = await findRepository(repositories.root, repository, { watch() {}, refuse() {} })
+    if (location === null) throw new Error('there is no repository')
 
     let taken = 0
     const counted = (gate: FairGate): FairGate => {
@@ -44,11 +44,16 @@ test.for(['main', 'pinned'] as const)(
           return await task().finally(() => taken--)
         })
     }
-    const places = createGitPlaces()
+    const concurrency = createGitConcurrency()
     const views = new PrivateViews()
     const times = { signal: () => AbortSignal.timeout(PATIENT.answerMs), waitMs: PATIENT.answerMs }
-    const commits = new Commits(views, { ...places, lookUp: counted(places.lookUp), walk: counted(places.walk) }, times, () => {})
-    const found = commits.find(place, kind === 'main' ? 'main' : commit)
+    const commits = new Commits(
+      views,
+      { ...concurrency, lookUp: counted(concurrency.lookUp), walk: counted(concurrency.walk) },
+      times,
+      () => {},
+    )
+    const found = commits.find(location, kind === 'main' ? 'main' : commit)
     const isCopying = async () => (await readdir(far.path, { recursive: true })).some(path => /staging\/\d+$/.test(path))
     await until(isCopying)
     expect(taken).toBe(0)

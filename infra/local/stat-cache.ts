@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { memoryOf } from '#core/memory.ts'
-import { areCurrent, type Signatures, Signing, type Watch } from './signatures.ts'
+import { type FileStamps, isFresh, StampCollector, type Watch } from './file-stamps.ts'
 
 /** A computed value. `keep: false`: the watched files do not show when the value changes, so it is not cached. */
 export interface Computed<Value> {
@@ -14,7 +14,7 @@ interface Entry<Value> {
   value: Value
   /** Estimated memory of the value. */
   bytes: number
-  signatures: Signatures
+  stamps: FileStamps
 }
 
 interface Flight<Value> {
@@ -34,7 +34,7 @@ const ENTRY_BYTES = 300
  * A returned value was current at some instant after the call: every `get` checks all files of the value. Callers may share a computation,
  * but never one that began before their call.
  */
-export class SignedCache<Value> {
+export class StatCache<Value> {
   /** Separate from `#absent`: names of nothing are endless, and must not evict values. */
   readonly #found: LRUCache<string, Entry<Value>>
   /** Entries whose value is `null`. */
@@ -44,8 +44,8 @@ export class SignedCache<Value> {
 
   /** @param maxBytes estimated memory of all values with their keys and watched paths; the least recently used is evicted first */
   constructor(maxBytes = MAX_BYTES) {
-    const sizeCalculation = ({ bytes, signatures }: Entry<Value>, key: string) =>
-      ENTRY_BYTES + memoryOf(key) + memoryOf(signatures) + bytes
+    const sizeCalculation = ({ bytes, stamps }: Entry<Value>, key: string) =>
+      ENTRY_BYTES + memoryOf(key) + memoryOf(stamps) + bytes
     this.#found = new LRUCache({ maxSize: maxBytes, sizeCalculation })
     this.#absent = new LRUCache({ maxSize: Math.min(maxBytes, ABSENT_BYTES), sizeCalculation })
   }
@@ -76,7 +76,7 @@ export class SignedCache<Value> {
   #current(key: string): Entry<Value> | null {
     const entry = this.#found.get(key) ?? this.#absent.get(key)
     if (!entry) return null
-    if (areCurrent(entry.signatures)) return entry
+    if (isFresh(entry.stamps)) return entry
     this.#found.delete(key)
     this.#absent.delete(key)
     return null
@@ -95,10 +95,10 @@ export class SignedCache<Value> {
   }
 
   async #compute(key: string, compute: (watch: Watch) => Promise<Computed<Value>>): Promise<Value> {
-    const signing = new Signing()
-    const { value, keep, bytes } = await compute(signing.watch)
-    const { signatures, isSettled } = signing
-    if (keep && isSettled) this.#keep(key, { value, signatures, bytes: bytes ?? memoryOf(value) })
+    const collector = new StampCollector()
+    const { value, keep, bytes } = await compute(collector.watch)
+    const { stamps, isSettled } = collector
+    if (keep && isSettled) this.#keep(key, { value, stamps, bytes: bytes ?? memoryOf(value) })
     return value
   }
 }

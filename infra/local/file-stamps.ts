@@ -11,7 +11,7 @@ export type Watch = (path: string, what?: 'itself' | 'entries') => void
 type Watched = NonNullable<Parameters<Watch>[1]>
 
 /** Identifies a version of a file or of the entries of a folder, by identity and times, or a folder, by its identity alone. */
-interface Signature {
+interface FileStamp {
   what: Watched
   isFolder: boolean
   dev: bigint
@@ -30,29 +30,29 @@ interface Absent {
 }
 
 /** What lay at the watched paths, by `keyOf`. */
-export type Signatures = ReadonlyMap<string, Signature | Absent>
+export type FileStamps = ReadonlyMap<string, FileStamp | Absent>
 
-/** Signs files while a value is computed from them. */
-export class Signing {
-  readonly signatures = new Map<string, Signature | Absent>()
-  /** Whether the next change of each file will change its signature. */
+/** Stamps files while a value is computed from them. */
+export class StampCollector {
+  readonly stamps = new Map<string, FileStamp | Absent>()
+  /** Whether the next change of each file will change its stamp. */
   isSettled = true
 
   readonly watch: Watch = (path, what = 'itself') => {
     const key = keyOf(path, what)
-    if (this.signatures.has(key)) return
+    if (this.stamps.has(key)) return
     // Before the look: after it, time may have passed in which the file changed again without a trace.
     const lookedAtMs = Date.now()
-    const signature = readSignature(path, what)
-    this.signatures.set(key, signature)
-    this.isSettled &&= isSettled(signature, lookedAtMs)
+    const stamp = readStamp(path, what)
+    this.stamps.set(key, stamp)
+    this.isSettled &&= isSettled(stamp, lookedAtMs)
   }
 }
 
 /** Whether the files at all paths are unchanged. Synchronous: an `lstat` takes a few microseconds on a local disk, less than a task of the thread pool. */
-export function areCurrent(signatures: Signatures): boolean {
-  for (const [key, signature] of signatures) {
-    if (!isSame(signature, readSignature(pathOf(key, signature.what), signature.what))) return false
+export function isFresh(stamps: FileStamps): boolean {
+  for (const [key, stamp] of stamps) {
+    if (!isSame(stamp, readStamp(pathOf(key, stamp.what), stamp.what))) return false
   }
   return true
 }
@@ -65,7 +65,7 @@ function pathOf(key: string, what: Watched): string {
   return key.slice(what.length + 1)
 }
 
-function readSignature(path: string, what: Watched): Signature | Absent {
+function readStamp(path: string, what: Watched): FileStamp | Absent {
   const stats = statOf(path, what)
   if (!stats) return { what, ino: null }
   const { dev, ino, size, ctimeNs, mtimeNs, birthtimeNs } = stats
@@ -83,7 +83,7 @@ function statOf(path: string, what: Watched) {
   }
 }
 
-function isSame(before: Signature | Absent, now: Signature | Absent): boolean {
+function isSame(before: FileStamp | Absent, now: FileStamp | Absent): boolean {
   if (before.ino === null || now.ino === null) return before.ino === now.ino
   return (
     before.ino === now.ino &&
@@ -101,9 +101,9 @@ const NS_PER_SECOND = 1_000_000_000n
 const TICK_MS = 50
 const COARSE_TICK_MS = 2_500
 
-/** Whether the next change will change the signature: when it was read, the last one was before the current tick of the file system's clock. */
-function isSettled(signature: Signature | Absent, lookedAtMs: number): boolean {
-  if (signature.ino === null || (signature.isFolder && signature.what === 'itself')) return true
-  const tick = signature.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
-  return lookedAtMs - Number(signature.changedNs / NS_PER_MS) > tick
+/** Whether the next change will change the stamp: when it was read, the last one was before the current tick of the file system's clock. */
+function isSettled(stamp: FileStamp | Absent, lookedAtMs: number): boolean {
+  if (stamp.ino === null || (stamp.isFolder && stamp.what === 'itself')) return true
+  const tick = stamp.changedNs % NS_PER_SECOND === 0n ? COARSE_TICK_MS : TICK_MS
+  return lookedAtMs - Number(stamp.changedNs / NS_PER_MS) > tick
 }

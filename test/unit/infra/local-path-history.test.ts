@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GateFull } from '#core/concurrency/fair-gate.ts'
 import { Commits } from '#infra/local/commits.ts'
-import { createGitPlaces } from '#infra/local/git-places.ts'
-import { PlaceHistory } from '#infra/local/host.ts'
-import { findPlace } from '#infra/local/place.ts'
+import { createGitConcurrency } from '#infra/local/git-concurrency.ts'
+import { LocalPathHistory } from '#infra/local/host.ts'
+import { findRepository } from '#infra/local/location.ts'
 import { PrivateViews } from '#infra/local/private-views.ts'
 import { holdGitWalks } from '#test/support/held-git.ts'
 import { IMPATIENT_MS, PATIENT } from '#test/support/patient.ts'
@@ -29,29 +29,29 @@ afterAll(async () => {
 async function open(name: string, waitMs: number) {
   const repository = await repositories.create('acme', name)
   const tip = await repository.commit({ a: 'a', b: 'b' })
-  const { value: place } = await findPlace(repositories.root, repository, { watch() {}, refuse() {} })
-  if (place === null) throw new Error('there is no repository')
-  const places = createGitPlaces()
+  const { value: location } = await findRepository(repositories.root, repository, { watch() {}, refuse() {} })
+  if (location === null) throw new Error('there is no repository')
+  const concurrency = createGitConcurrency()
   const signal = () => AbortSignal.timeout(PATIENT.answerMs)
-  const commits = new Commits(views, places, { signal, waitMs: PATIENT.answerMs }, () => {})
-  return { place, tip, commits, history: new PlaceHistory(views, places, { signal, waitMs }) }
+  const commits = new Commits(views, concurrency, { signal, waitMs: PATIENT.answerMs }, () => {})
+  return { location, tip, commits, history: new LocalPathHistory(views, concurrency, { signal, waitMs }) }
 }
 
 test('histories that take long keep no hash of their repository from being proved', async () => {
-  const { place, tip, commits, history } = await open('hashes', PATIENT.answerMs)
+  const { location, tip, commits, history } = await open('hashes', PATIENT.answerMs)
   const git = await holdGitWalks()
-  const reading = Promise.all([history.read(place, tip, ['a']), history.read(place, tip, ['b'])])
+  const reading = Promise.all([history.read(location, tip, ['a']), history.read(location, tip, ['b'])])
   await until(async () => (await git.walks()).length === 1)
-  expect(await commits.find(place, tip)).toBe(tip)
+  expect(await commits.find(location, tip)).toBe(tip)
   await git.goOn()
   expect((await reading).map(told => told?.commits.length)).toEqual([1, 1])
 })
 
 test('who waits too long for a history, or for its turn, is told to come again; the walk goes on', async () => {
-  const { place, tip, history } = await open('waits', IMPATIENT_MS)
+  const { location, tip, history } = await open('waits', IMPATIENT_MS)
   const git = await holdGitWalks()
-  for (const path of ['a', 'b', 'a']) await expect(history.read(place, tip, [path])).rejects.toBeInstanceOf(GateFull)
+  for (const path of ['a', 'b', 'a']) await expect(history.read(location, tip, [path])).rejects.toBeInstanceOf(GateFull)
   await git.goOn()
-  const told = () => history.read(place, tip, ['b']).catch(() => null)
+  const told = () => history.read(location, tip, ['b']).catch(() => null)
   await until(async () => (await told())?.commits.length === 1)
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { SignedCache } from '#infra/local/signed-cache.ts'
+import { StatCache } from '#infra/local/stat-cache.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mountglass-cache-'))
 const file = join(folder, 'file')
@@ -28,7 +28,7 @@ function atAgeMs(age: number): void {
   vi.setSystemTime(Math.floor(statSync(file).ctimeMs) + age)
 }
 
-const ask = (cache: SignedCache<number>, key = 'key', keep = true) =>
+const ask = (cache: StatCache<number>, key = 'key', keep = true) =>
   cache.get(key, async watch => {
     watch(folder)
     watch(file)
@@ -37,7 +37,7 @@ const ask = (cache: SignedCache<number>, key = 'key', keep = true) =>
   })
 
 test('a value is kept while its files rest, and made again when one changes, comes or goes', async () => {
-  const cache = new SignedCache<number>()
+  const cache = new StatCache<number>()
   expect([await ask(cache), await ask(cache), await ask(cache)]).toEqual([1, 1, 1])
   writeFileSync(file, 'bb')
   expect([await ask(cache), await ask(cache)]).toEqual([2, 2])
@@ -48,7 +48,7 @@ test('a value is kept while its files rest, and made again when one changes, com
 })
 
 test('a value that is not cached, or not current, is not computed when only the cached one is asked for', async () => {
-  const cache = new SignedCache<number>()
+  const cache = new StatCache<number>()
   expect(cache.cached('key')).toBeNull()
   await ask(cache)
   expect(cache.cached('key')?.value).toBe(1)
@@ -58,7 +58,7 @@ test('a value that is not cached, or not current, is not computed when only the 
 })
 
 test('a value is not kept while the file system might not show the next change of a file', async () => {
-  const cache = new SignedCache<number>()
+  const cache = new StatCache<number>()
   for (const age of [-5_000, 0, 40]) {
     atAgeMs(age)
     const value = await ask(cache)
@@ -70,7 +70,7 @@ test('a value is not kept while the file system might not show the next change o
 })
 
 test('nor is it if the machine stood still between the looks at the file and at the clock', async () => {
-  const cache = new SignedCache<number>()
+  const cache = new StatCache<number>()
   const { lstatSync } = fs
   atAgeMs(0)
   const look = vi.spyOn(fs, 'lstatSync').mockImplementation(((...asked: Parameters<typeof lstatSync>) => {
@@ -92,12 +92,12 @@ test('nor is it if the machine stood still between the looks at the file and at 
 })
 
 test('a value whose maker says so is not kept', async () => {
-  const cache = new SignedCache<number>()
+  const cache = new StatCache<number>()
   expect([await ask(cache, 'key', false), await ask(cache, 'key', false)]).toEqual([1, 2])
 })
 
 test('of many callers none is given what was read before it came, and they share the work', async () => {
-  const cache = new SignedCache<number>()
+  const cache = new StatCache<number>()
   const read: number[] = []
   let now = 0
   const get = () =>
@@ -116,7 +116,7 @@ test('of many callers none is given what was read before it came, and they share
 })
 
 test('an error reaches its caller, is not kept, and does not reach those who came later', async () => {
-  const cache = new SignedCache<number>()
+  const cache = new StatCache<number>()
   const failing = cache.get('key', async () => {
     throw new Error('no disk')
   })
@@ -126,10 +126,10 @@ test('an error reaches its caller, is not kept, and does not reach those who cam
 })
 
 test('the value unused for longest goes first', async () => {
-  const one = new SignedCache<number>()
+  const one = new StatCache<number>()
   await ask(one, 'a')
   made = 0
-  const cache = new SignedCache<number>(2 * one.sizeBytes)
+  const cache = new StatCache<number>(2 * one.sizeBytes)
   await ask(cache, 'a')
   await ask(cache, 'b')
   await ask(cache, 'a')
@@ -139,7 +139,7 @@ test('the value unused for longest goes first', async () => {
 
 test('21,000 long keys take no more memory than short ones: values are kept by their bytes', async () => {
   const maxBytes = 4 * 1024 * 1024
-  const cache = new SignedCache<number>(maxBytes)
+  const cache = new StatCache<number>(maxBytes)
   const key = (number: number) => `${number}`.padEnd(2_000, 'x')
   for (let number = 0; number < 21_000; number++) {
     await cache.get(key(number), async watch => {
@@ -158,7 +158,7 @@ test('21,000 long keys take no more memory than short ones: values are kept by t
 })
 
 test('that nothing has a name evicts no value, and takes few bytes, however many and long such names are', async () => {
-  const cache = new SignedCache<number | null>()
+  const cache = new StatCache<number | null>()
   let computed = 0
   const get = (key: string, value: number | null) =>
     cache.get(key, async watch => {
@@ -177,7 +177,7 @@ test('that nothing has a name evicts no value, and takes few bytes, however many
 })
 
 test('a name of nothing that gets a value has it, and one whose value goes is nothing', async () => {
-  const cache = new SignedCache<number | null>()
+  const cache = new StatCache<number | null>()
   const get = (value: number | null) =>
     cache.get('key', async watch => {
       watch(absent)

@@ -3,21 +3,21 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
 import { detached, withoutTrailing } from '#core/text.ts'
 import { ifAbsent, readRealText } from '../git/contained.ts'
-import type { Watch } from './signatures.ts'
-import type { Computed } from './signed-cache.ts'
+import type { Watch } from './file-stamps.ts'
+import type { Computed } from './stat-cache.ts'
 
 /** Owner and name of a repository in its address. */
-export interface PlaceName {
+export interface RepositoryName {
   owner: string
   name: string
 }
 
-/** A repository. Paths are real, and lie below the root at the place of an address. */
-export interface Place {
-  /** The address of its real place, which differs from the requested one where a link leads there. */
-  named: PlaceName
+/** A repository. Paths are real, and lie below the root, where an address leads. */
+export interface RepositoryLocation {
+  /** The address of its real location, which differs from the requested one where a link leads there. */
+  named: RepositoryName
   /** The address of the main repository of a linked worktree; else `null`. */
-  main: PlaceName | null
+  main: RepositoryName | null
   /** Holds HEAD. */
   gitDir: string
   /** Holds objects and refs; differs from `gitDir` in a linked worktree. */
@@ -28,7 +28,7 @@ export interface Place {
   identity: string
 }
 
-/** How a place is looked for. */
+/** How a location is looked for. */
 export interface Search {
   watch: Watch
   /** Called for something that lies at the place and is not served, with the reason and what the operator can do. */
@@ -38,39 +38,47 @@ export interface Search {
 /**
  * The repository of an owner below the root: `<owner>/<name>`, else `<owner>/<name>.git`.
  *
- * `null` when neither exists, when its real place is not that of an address, or when git would read files outside the repository. The only
+ * `null` when neither exists, when its real location is not that of an address, or when git would read files outside the repository. The only
  * way into another repository is a linked worktree, if its main repository has an address and names the worktree back.
  *
  * @param root real path
  */
-export async function findPlace(root: string, requested: PlaceName, search: Search): Promise<Computed<Place | null>> {
+export async function findRepository(
+  root: string,
+  requested: RepositoryName,
+  search: Search,
+): Promise<Computed<RepositoryLocation | null>> {
   if (!isName(requested)) return { value: null, keep: true }
-  const found = await placeOf(root, requested, search)
+  const found = await locationOf(root, requested, search)
   if (found === 'refused') return { value: null, keep: false }
   if (found === null || isSameName(found.named, requested)) return { value: found, keep: true }
-  // A link led here. Another repository may have the address of this place.
-  const named = await placeOf(root, found.named, search)
+  // A link led here. Another repository may have the address of this location.
+  const named = await locationOf(root, found.named, search)
   if (named === 'refused') return { value: null, keep: false }
   if (named?.identity === found.identity) return { value: named, keep: true }
   search.refuse('it leads to a place whose address belongs to another repository')
   return { value: null, keep: true }
 }
 
-function isName({ owner, name }: PlaceName): boolean {
+function isName({ owner, name }: RepositoryName): boolean {
   return HOST_NAMES.local.owner.test(owner) && HOST_NAMES.local.repository.test(name)
 }
 
-function isSameName(left: PlaceName, right: PlaceName): boolean {
+function isSameName(left: RepositoryName, right: RepositoryName): boolean {
   return left.owner === right.owner && left.name === right.name
 }
 
 /** `refused`: the repository is not self-contained, or is changing just now, and no watched file shows when that ends. */
-async function placeOf(root: string, { owner, name }: PlaceName, search: Search): Promise<Place | 'refused' | null> {
+async function locationOf(
+  root: string,
+  { owner, name }: RepositoryName,
+  search: Search,
+): Promise<RepositoryLocation | 'refused' | null> {
   const folder = join(root, owner, name)
-  return (await placeAt(root, folder, search)) ?? (await placeAt(root, `${folder}.git`, search))
+  return (await locationAt(root, folder, search)) ?? (await locationAt(root, `${folder}.git`, search))
 }
 
-async function placeAt(root: string, folder: string, search: Search): Promise<Place | 'refused' | null> {
+async function locationAt(root: string, folder: string, search: Search): Promise<RepositoryLocation | 'refused' | null> {
   const isBare = (await stat(join(folder, '.git')).catch(ifAbsent)) === null
   // Links may take the place of both while what they lead to stays the same; and what a link leads to may come later.
   for (const path of [dirname(folder), folder]) search.watch(path)
@@ -103,7 +111,7 @@ async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(ifAbsent)) !== null
 }
 
-type GitDirs = Pick<Place, 'gitDir' | 'commonDir' | 'main'>
+type GitDirs = Pick<RepositoryLocation, 'gitDir' | 'commonDir' | 'main'>
 
 /**
  * @param real the real path of a repository's folder
@@ -152,14 +160,14 @@ async function pathIn(gitDir: string, file: string): Promise<string | null> {
 }
 
 /** The address of a repository's folder. */
-function nameAt(root: string, folder: string): PlaceName | null {
+function nameAt(root: string, folder: string): RepositoryName | null {
   const [owner = '', last = '', ...deeper] = relative(root, folder).split(sep)
   const named = { owner, name: last.replace(/\.git$/, '') }
   return deeper.length === 0 && isName(named) ? named : null
 }
 
 /** The address of the repository that has a git dir: its folder itself, or `.git` in it. */
-function nameOfGitDir(root: string, gitDir: string): PlaceName | null {
+function nameOfGitDir(root: string, gitDir: string): RepositoryName | null {
   return nameAt(root, basename(gitDir) === '.git' ? dirname(gitDir) : gitDir)
 }
 
