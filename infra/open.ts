@@ -15,9 +15,9 @@ import { type ChangeFeed, openChangeFeed } from './changes/change-feed.ts'
 import { requireGit } from './git/process.ts'
 import { createGivenTokens } from './github/app-tokens.ts'
 import type { CredentialHandover } from './github/credential.ts'
-import { HeardChanges } from './github/heard-changes.ts'
 import { type GitHubHost, type GitHubHostOptions, openGitHubHost } from './github/host.ts'
-import { openSharedAnswers } from './github/shared-answers.ts'
+import { InvalidationLog } from './github/invalidation-log.ts'
+import { openSharedCache } from './github/shared-cache.ts'
 import { HostChange } from './github/webhook.ts'
 import type { InfraSettings } from './infra-settings.ts'
 import { prepareExampleRepositories } from './local/example.ts'
@@ -230,9 +230,9 @@ export async function openSharingGitHub(
 ): Promise<GitHubHost> {
   const { apiUrl, token, webhookSecret, clock, onWarning } = options
   const fallbacks = createFallbacks(metrics, { warn: (_fields, message) => onWarning(message) })
-  const changes = new HeardChanges(webhookSecret !== null)
+  const changes = new InvalidationLog(webhookSecret !== null)
   const scope = JSON.stringify([apiUrl, token])
-  const shared = openSharedAnswers({
+  const shared = openSharedCache({
     states: stores.states,
     host: SEGMENT,
     scope,
@@ -262,7 +262,7 @@ export async function openSharingGitHub(
 function openGitHubChanges(
   github: GitHubHost,
   { states, database }: Pick<Stores, 'states' | 'database'>,
-  order: HeardChanges,
+  order: InvalidationLog,
   fallbacks: Fallbacks,
 ): ChangeFeed<HostChange> {
   const feed = openChangeFeed({

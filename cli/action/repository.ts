@@ -2,7 +2,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { createGitHubApi, type GitHubApi } from '#infra/github/api.ts'
 import { createCredential } from '#infra/github/credential.ts'
-import { describeRepository } from '#infra/github/described.ts'
+import { mapRepository } from '#infra/github/map-repository.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { WorkflowError } from './workflow.ts'
 
@@ -42,7 +42,7 @@ async function askRepository(api: GitHubApi, id: string): Promise<HostRepository
     throw new WorkflowError(
       `this workflow cannot see the repository ${id}: give the input token read access to it (${answer.message})`,
     )
-  const repository = answer.status === 'ok' ? describeRepository(answer.data) : null
+  const repository = answer.status === 'ok' ? mapRepository(answer.data) : null
   if (repository?.id !== `gh-${id}`)
     throw new WorkflowError(
       `GitHub did not tell whether the repository is public (${answer.status}): check the input token and run the job again`,

@@ -10,11 +10,11 @@ import type {
 } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
+import { failureOf, type HostFailure, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import type { AskOptions } from './api-client.ts'
 import type { BlockedRepositories } from './blocked.ts'
-import { isShown, textOf, webAddressOf } from './described.ts'
+import { isShown, textOf, webAddressOf } from './map-repository.ts'
 import type { Subject } from './quota.ts'
 
 export interface AccountsOptions {
@@ -105,12 +105,12 @@ class GitHubAccounts implements Accounts {
     this.#pages.expireWhere(() => true)
   }
 
-  async #askAccount(login: string, known: Known<HostAccount> | null): Promise<CachedAnswer<Known<HostAccount>> | Trouble> {
+  async #askAccount(login: string, known: Known<HostAccount> | null): Promise<CachedAnswer<Known<HostAccount>> | HostFailure> {
     const { api, url } = this.#options
     const answer = await api.get('/users/{username}', { username: login }, askOptionsOf(known, 'account'))
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: known }
     if (answer.status === 'missing') return MISSING
-    if (answer.status !== 'ok') return troubleOf(answer)
+    if (answer.status !== 'ok') return failureOf(answer)
     const account = readAccount(answer.data, url)
     if (account === null) return UNAVAILABLE
     return account.kind === 'user'
@@ -122,15 +122,15 @@ class GitHubAccounts implements Accounts {
   async #describeOrganization(
     account: HostAccount,
     known: Known<HostAccount> | null,
-  ): Promise<CachedAnswer<Known<HostAccount>> | Trouble> {
+  ): Promise<CachedAnswer<Known<HostAccount>> | HostFailure> {
     const options = askOptionsOf(known && { etag: null }, 'shown')
     const described = await this.#options.api.get('/orgs/{org}', { org: account.login }, options)
-    if (described.status !== 'ok' && described.status !== 'missing') return troubleOf(described)
+    if (described.status !== 'ok' && described.status !== 'missing') return failureOf(described)
     const bio = described.status === 'ok' ? readOrganizationText(described.data) : null
     return { status: 'ok', value: { value: { ...account, bio }, etag: null } }
   }
 
-  async #askPage(login: string, page: number, known: KnownPage | null): Promise<CachedAnswer<KnownPage> | Trouble> {
+  async #askPage(login: string, page: number, known: KnownPage | null): Promise<CachedAnswer<KnownPage> | HostFailure> {
     const parameters = { username: login, type: 'owner', sort: 'pushed', direction: 'desc', per_page: PAGE_SIZE, page }
     // A large account has a hundred pages, so only the first one counts as known.
     const options = askOptionsOf(known, 'page', page > 1 ? 'page' : 'known')
@@ -138,7 +138,7 @@ class GitHubAccounts implements Accounts {
     const asked = { login: login.toLowerCase() }
     if (answer.status === 'unchanged' && known) return { status: 'ok', value: { ...known, ...asked } }
     if (answer.status === 'missing') return MISSING
-    if (answer.status !== 'ok') return troubleOf(answer)
+    if (answer.status !== 'ok') return failureOf(answer)
     const items = readListing(answer.data)
     if (items === null) return UNAVAILABLE
     const hasNext = /;\s*rel="next"/.test(answer.link ?? '')

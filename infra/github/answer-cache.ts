@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOf, memoryOfText } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
-import type { Trouble } from './answers.ts'
-import type { SharedLook, SharedRoom, TimedAnswer } from './shared-answers.ts'
+import type { HostFailure } from './answers.ts'
+import type { SharedLookup, SharedNamespace, TimedAnswer } from './shared-cache.ts'
 
 /** A cached answer: a value, or that there is none. */
 export type CachedAnswer<Value> = { status: 'ok'; value: Value } | { status: 'missing' }
@@ -17,7 +17,7 @@ export interface CacheOptions<Value> {
   missingSeconds?: number
   clock: Clock
   /** The answers of all processes of the deployment. Default: this process shares none. */
-  shared?: SharedRoom<Value> | null
+  shared?: SharedNamespace<Value> | null
   /** Called when another process' answer is cached. @param askedAt when the question was asked, in milliseconds since 1970 */
   onShared?: (key: string, askedAt: number) => void
 }
@@ -54,7 +54,7 @@ interface Flight<Value> {
   question: Question
   /** The age that the answer of another process may have. */
   freshSeconds: number
-  answer: Promise<CachedAnswer<Value> | Trouble>
+  answer: Promise<CachedAnswer<Value> | HostFailure>
 }
 
 /** @param answer `null` while the first answer is awaited */
@@ -75,7 +75,7 @@ const FAILED_SECONDS = 5
 const REFRESH_SHARE = 0.9
 const SHARED_REFRESH_SHARE = 0.95
 
-type Ask<Value> = (known: Value | null) => Promise<CachedAnswer<Value> | Trouble>
+type Ask<Value> = (known: Value | null) => Promise<CachedAnswer<Value> | HostFailure>
 
 /** Caches answers of a host by key. Concurrent callers of a key share one question. */
 export class AnswerCache<Value> {
@@ -86,7 +86,7 @@ export class AnswerCache<Value> {
   readonly #found: LRUCache<string, Entry<Value>>
   readonly #missing: LRUCache<string, Entry<Value>>
   readonly #flights = new Map<string, Flight<Value>>()
-  readonly #shared: SharedRoom<Value> | null
+  readonly #shared: SharedNamespace<Value> | null
   readonly #onShared: (key: string, askedAt: number) => void
 
   constructor({ maxBytes = MAX_BYTES, patienceMs, clock, shared = null, onShared = () => {}, ...options }: CacheOptions<Value>) {
@@ -101,7 +101,7 @@ export class AnswerCache<Value> {
   }
 
   /** @param ask receives the cached value, for a conditional question */
-  async get(key: string, times: CacheTimes, ask: Ask<Value>): Promise<CachedAnswer<Value> | Trouble> {
+  async get(key: string, times: CacheTimes, ask: Ask<Value>): Promise<CachedAnswer<Value> | HostFailure> {
     const now = this.#clock.now().getTime()
     const entry = this.#found.get(key) ?? this.#missing.get(key)
     if (entry) {
@@ -120,14 +120,18 @@ export class AnswerCache<Value> {
     now: number,
     { freshSeconds, staleSeconds, patienceMs = this.#patienceMs }: CacheTimes,
     ask: Ask<Value>,
-  ): Promise<CachedAnswer<Value> | Trouble> {
+  ): Promise<CachedAnswer<Value> | HostFailure> {
     const running = this.#flights.get(key)
     const isJoined =
       running &&
       isWithin(now - running.question.askedAt, freshSeconds) &&
       (this.#shared === null || running.freshSeconds <= freshSeconds)
     const flight = isJoined ? running : this.#start(key, now, freshSeconds, ask)
-    const answer = await withTimeout(flight.answer, patienceMs, (): Trouble => ({ status: 'unavailable', retryAfterSeconds: 1 }))
+    const answer = await withTimeout(
+      flight.answer,
+      patienceMs,
+      (): HostFailure => ({ status: 'unavailable', retryAfterSeconds: 1 }),
+    )
     if (answer.status === 'ok' || answer.status === 'missing') return answer
     const known = this.#entry(key)
     return known && isUsable(known, this.#clock.now().getTime(), staleSeconds) ? known.answer : answer
@@ -215,12 +219,17 @@ export class AnswerCache<Value> {
   }
 
   /** The answer of another process if it is fresh, else the host's. */
-  async #answer(key: string, question: Question, freshSeconds: number, ask: Ask<Value>): Promise<CachedAnswer<Value> | Trouble> {
+  async #answer(
+    key: string,
+    question: Question,
+    freshSeconds: number,
+    ask: Ask<Value>,
+  ): Promise<CachedAnswer<Value> | HostFailure> {
     if (this.#shared === null) return await this.#ask(key, question, ask, null)
-    const look = await this.#shared.look(key)
-    const found = question.isOvertaken ? null : this.#adopt(key, look?.found ?? null)
+    const lookup = await this.#shared.get(key)
+    const found = question.isOvertaken ? null : this.#adopt(key, lookup?.found ?? null)
     if (found && this.#isFresh(found, this.#clock.now().getTime(), freshSeconds)) return found.answer
-    return await this.#ask(key, question, ask, look)
+    return await this.#ask(key, question, ask, lookup)
   }
 
   /** Caches another process' answer if it is newer, or the own one is outdated: the other's is not, whatever the clocks say. */
@@ -238,8 +247,8 @@ export class AnswerCache<Value> {
     key: string,
     question: Question,
     ask: Ask<Value>,
-    look: SharedLook<Value> | null,
-  ): Promise<CachedAnswer<Value> | Trouble> {
+    lookup: SharedLookup<Value> | null,
+  ): Promise<CachedAnswer<Value> | HostFailure> {
     const known = this.known(key)
     const answer = await ask(known?.status === 'ok' ? known.value : null)
     const { askedAt } = question
@@ -250,7 +259,7 @@ export class AnswerCache<Value> {
       if (!before || before.askedAt <= askedAt) {
         const refreshShare = REFRESH_SHARE
         this.#keep(key, { answer, askedAt, failedAt: Number.NEGATIVE_INFINITY, expired: false, refreshShare })
-        look?.publish({ answer, askedAt })
+        lookup?.publish({ answer, askedAt })
       }
     } else if (before) {
       before.failedAt = this.#clock.now().getTime()

@@ -11,10 +11,10 @@ export type ApiAnswer =
   | { status: 'missing'; message: string }
   /** The repository has no commit of this name, or no commits. */
   | { status: 'no_commit' }
-  | Trouble
+  | HostFailure
 
 /** GitHub cannot be asked now. */
-export interface Trouble {
+export interface HostFailure {
   status: 'rate_limited' | 'unavailable'
   retryAfterSeconds: number | null
 }
@@ -33,10 +33,10 @@ export interface Refused {
   error?: unknown
 }
 
-export const UNAVAILABLE: Trouble = { status: 'unavailable', retryAfterSeconds: null }
+export const UNAVAILABLE: HostFailure = { status: 'unavailable', retryAfterSeconds: null }
 
-/** The trouble, for a question that knows no other outcome. */
-export function troubleOf(answer: ApiAnswer): Trouble {
+/** The failure, for a question that knows no other outcome. */
+export function failureOf(answer: ApiAnswer): HostFailure {
   return answer.status === 'rate_limited' || answer.status === 'unavailable' ? answer : UNAVAILABLE
 }
 
@@ -100,22 +100,22 @@ export type GitFailure =
   | { status: 'missing'; isBlocked: boolean }
   /** The repository was renamed. */
   | { status: 'moved' }
-  | Trouble
+  | HostFailure
 
 /** Not asked: the host has asked for a pause. */
 export class Paused extends Error {
-  readonly trouble: Trouble
+  readonly failure: HostFailure
 
-  constructor(trouble: Trouble) {
+  constructor(failure: HostFailure) {
     super('GitHub has asked for a pause')
     this.name = 'Paused'
-    this.trouble = trouble
+    this.failure = failure
   }
 }
 
 /** The meaning of a refused git request. @param isAnonymous whether the request had no credential */
 export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure | Refused {
-  if (error instanceof Paused) return error.trouble
+  if (error instanceof Paused) return error.failure
   const { status, text, retryAfter } = error instanceof RemoteRefusal ? error : { status: 0, text: null, retryAfter: null }
   if (status >= 300 && status < 400) return { status: 'moved' }
   const seconds = boundedSeconds(retryAfter)
@@ -134,8 +134,8 @@ export function readGitFailure(error: unknown, isAnonymous: boolean): GitFailure
   return { status: 'unavailable', retryAfterSeconds: seconds }
 }
 
-/** The trouble of a git request that may succeed a moment later; `null` when it would fail again. */
-export function passingGitTrouble(error: unknown): Trouble | null {
+/** The failure of a git request that may succeed a moment later; `null` when it would fail again. */
+export function transientGitFailure(error: unknown): HostFailure | null {
   // Of this machine, or of what the host has sent.
   if (error instanceof GitError || error instanceof FetchTooLarge) return null
   const failure = readGitFailure(error, true)
@@ -149,7 +149,7 @@ export function passingGitTrouble(error: unknown): Trouble | null {
 /** Of git, about an object that the repository does not have. */
 const NOT_OURS = /not our ref/i
 
-function limited(headers: Headers, now: Date): Trouble {
+function limited(headers: Headers, now: Date): HostFailure {
   return { status: 'rate_limited', retryAfterSeconds: retryAfter(headers, now) }
 }
 

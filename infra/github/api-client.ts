@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Octokit } from '@octokit/core'
 import type { HostQuota, HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { type ApiAnswer, type Refused, readRefusal, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, type HostFailure, type Refused, readRefusal, UNAVAILABLE } from './answers.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { Warn } from './daily-warnings.ts'
 import { Pause } from './pause.ts'
@@ -71,7 +71,7 @@ const AT_ONCE = { known: 80, shown: 60, name: 40, hash: 40, account: 40, ref: 40
   Subject,
   number
 >
-const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
+const BUSY: HostFailure = { status: 'unavailable', retryAfterSeconds: 1 }
 const REDIRECTS = new Set([301, 302, 307, 308])
 
 interface RawAnswer {
@@ -108,7 +108,7 @@ export class ApiClient {
   }
 
   /** Why a question may not be asked now; `null` when it may. */
-  refusal(subject: Subject): Trouble | null {
+  refusal(subject: Subject): HostFailure | null {
     const paused = this.#pause.refusal()
     if (paused !== null) return paused
     const waitSeconds = this.#quota.waitSeconds(subject)

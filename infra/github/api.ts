@@ -1,24 +1,24 @@
 import type { HostQuota } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { type ApiAnswer, type Refused, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, type HostFailure, type Refused, UNAVAILABLE } from './answers.ts'
 import { ApiClient, type AskOptions, type Question } from './api-client.ts'
 import { askWithCredential, isRefused } from './ask-with-credential.ts'
 import type { Credential } from './credential.ts'
 import type { Warn } from './daily-warnings.ts'
 import type { Subject } from './quota.ts'
-import type { SharedAnswers } from './shared-answers.ts'
-import { createTokenSight, type TokenSight } from './token-sight.ts'
+import type { SharedCache } from './shared-cache.ts'
+import { createTokenScope, type TokenScope } from './token-scope.ts'
 
 /** GitHub's API, asked with the operator's token where GitHub accepts it, and without where it does not. */
 export interface GitHubApi {
   /** @param url template below the API's base: `/repos/{owner}/{repo}` */
   get(url: string, parameters: Readonly<Record<string, string | number>>, options?: AskOptions): Promise<ApiAnswer>
   /** Why a question may not be asked now; `null` when it may. */
-  refusal(subject: Subject): Trouble | null
+  refusal(subject: Subject): HostFailure | null
   /** Whether the token may see private repositories. `true` until an answer of the host says otherwise. */
   readonly maySeePrivate: boolean
   /** How old the knowledge may be that the token does not see private repositories, in seconds. */
-  readonly sightSeconds: number
+  readonly scopeSeconds: number
   /** See `GitHost.quota`. */
   quota(): HostQuota | null
   /** Asks what the token sees, and says it in a sentence; `null` without a token, or when the host does not answer. */
@@ -36,7 +36,7 @@ export interface GitHubApiOptions {
   closing: AbortSignal
   warn: Warn
   /** What other processes asked with the same token. Default: this process shares nothing. */
-  shared?: SharedAnswers | null
+  shared?: SharedCache | null
   /** Timeout of one request. Default: 5 s. */
   answerMs?: number
   /** A failed request is retried only if it failed within this time. Default: 1 s. */
@@ -63,7 +63,7 @@ class CredentialedApi implements GitHubApi {
   readonly #options: GitHubApiOptions
   readonly #withToken: ApiClient
   readonly #withoutToken: ApiClient
-  readonly #sight: TokenSight
+  readonly #scope: TokenScope
 
   constructor(options: GitHubApiOptions) {
     const { apiUrl, isEnterprise, credential, clock, closing, warn, answerMs, retryWithinMs } = options
@@ -74,9 +74,9 @@ class CredentialedApi implements GitHubApi {
     this.#withToken = new ApiClient({
       ...common,
       token: credential.token,
-      onHeaders: headers => this.#sight.note(headers),
+      onHeaders: headers => this.#scope.note(headers),
     })
-    this.#sight = createTokenSight({
+    this.#scope = createTokenScope({
       token: credential.token,
       clock,
       get: (url, parameters) => this.#getWithToken(url, parameters),
@@ -85,18 +85,18 @@ class CredentialedApi implements GitHubApi {
   }
 
   get maySeePrivate(): boolean {
-    return this.#sight.maySeePrivate()
+    return this.#scope.maySeePrivate()
   }
 
-  get sightSeconds(): number {
-    return this.#sight.seconds
+  get scopeSeconds(): number {
+    return this.#scope.seconds
   }
 
   quota(): HostQuota | null {
     return this.#main.quota()
   }
 
-  refusal(subject: Subject): Trouble | null {
+  refusal(subject: Subject): HostFailure | null {
     return this.#main.refusal(subject)
   }
 
@@ -105,7 +105,7 @@ class CredentialedApi implements GitHubApi {
   }
 
   describeToken(): Promise<string | null> {
-    return this.#sight.describe()
+    return this.#scope.describe()
   }
 
   /** The client that most questions use now. */
@@ -118,7 +118,7 @@ class CredentialedApi implements GitHubApi {
     parameters: Question['parameters'],
     { subject = 'shown' }: AskOptions,
     ask: (client: ApiClient) => Promise<Answer | Refused>,
-  ): Promise<Answer | Trouble> {
+  ): Promise<Answer | HostFailure> {
     const answer = await askWithCredential(this.#options, {
       account: accountOf(parameters),
       mayAsk: () => this.#withToken.refusal(subject) === null,

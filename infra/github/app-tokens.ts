@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { entriesAtMost } from '#core/memory.ts'
 import type { HostAnswer, HostRepository } from '#core/ports/git-host.ts'
-import { type ApiAnswer, type Refused, troubleOf, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, failureOf, type Refused, UNAVAILABLE } from './answers.ts'
 import { ApiClient, type ApiClientOptions } from './api-client.ts'
 import type { GitHubApp } from './app.ts'
 import type { Warn } from './daily-warnings.ts'
@@ -140,7 +140,7 @@ function withoutToken(answer: ApiAnswer | Refused, warn: Warn): HostAnswer<never
       )
       return UNAVAILABLE
     default:
-      return troubleOf(answer)
+      return failureOf(answer)
   }
 }
 

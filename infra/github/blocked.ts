@@ -3,7 +3,7 @@ import { createLimit } from '#core/concurrency/limit.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'
-import type { RepositoryName, Tips } from './tips.ts'
+import type { LsRemote, RepositoryName } from './ls-remote.ts'
 
 /** Repositories that the host blocks for everyone. Its listings still name them. */
 export interface BlockedRepositories {
@@ -16,7 +16,7 @@ export interface BlockedRepositories {
 }
 
 export interface BlockedOptions {
-  tips: Pick<Tips, 'look'>
+  lsRemote: Pick<LsRemote, 'look'>
   clock: Clock
   patienceMs: number
 }
@@ -35,7 +35,7 @@ interface Known {
   askedAt: number
 }
 
-export function createBlockedRepositories({ tips, clock, patienceMs }: BlockedOptions): BlockedRepositories {
+export function createBlockedRepositories({ lsRemote, clock, patienceMs }: BlockedOptions): BlockedRepositories {
   const known = new LRUCache<string, Known>({ maxSize: KNOWN_BYTES, sizeCalculation: memoryOfEntry })
   const limit = createLimit(AT_ONCE, WAITING)
   const asking = new Map<string, Promise<void>>()
@@ -52,7 +52,7 @@ export function createBlockedRepositories({ tips, clock, patienceMs }: BlockedOp
   async function ask(repository: RepositoryName): Promise<void> {
     const askedAt = clock.now().getTime()
     // Listed repositories exist. A block holds for everyone, so no credential is needed.
-    const answer = await limit(() => tips.look(repository, true, true))
+    const answer = await limit(() => lsRemote.look(repository, true, true))
     // Only git's own words say that a repository is blocked; that it is hidden, the listing says.
     if (answer.status === 'ok' || answer.status === 'moved') note(repository, false, askedAt)
     else if (answer.status === 'missing') note(repository, answer.isBlocked, askedAt)

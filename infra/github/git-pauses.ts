@@ -1,6 +1,6 @@
 import type { Clock } from '#core/ports/system.ts'
 import type { Remote } from '../git/upload-pack.ts'
-import { Paused, readGitFailure, type Trouble } from './answers.ts'
+import { type HostFailure, Paused, readGitFailure } from './answers.ts'
 import { Pause } from './pause.ts'
 
 /** The pauses that the host asks of git. Decision 0029. */
@@ -11,7 +11,7 @@ export interface GitPauses {
 
 export interface CredentialPauses {
   /** Why git may not be asked now; `null` when it may. */
-  refusal(): Trouble | null
+  refusal(): HostFailure | null
   /**
    * Asks, unless a pause forbids it. Notes what the outcome tells of the host.
    *
@@ -38,8 +38,8 @@ export function createGitPauses(clock: Clock): GitPauses {
       return {
         refusal,
         async ask({ url, authorization }, ask) {
-          const trouble = refusal()
-          if (trouble !== null) throw new Paused(trouble)
+          const failure = refusal()
+          if (failure !== null) throw new Paused(failure)
           let isSent = false
           const asked: Remote = {
             url,

@@ -23,22 +23,22 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { apiVersion, createGitHubApi, type GitHubApi } from './api.ts'
 import type { GitHubApp } from './app.ts'
 import { createAppTokens, type RepositoryTokens } from './app-tokens.ts'
-import { askPatiently, READ_PATIENCE, type ReadPatience } from './ask-patiently.ts'
 import { createAvatars } from './avatars.ts'
 import { createBlockedRepositories } from './blocked.ts'
+import { type CommitMembership, createCommitMembership } from './commit-membership.ts'
 import { type Credential, type CredentialHandover, createCredential } from './credential.ts'
 import { createDailyWarnings } from './daily-warnings.ts'
 import { createGitPauses } from './git-pauses.ts'
 import { createGitRemotes } from './git-remotes.ts'
+import { createLsRemote } from './ls-remote.ts'
+import { createReaders, type Readers } from './open-reader.ts'
 import { createPathHistories, type PathHistories } from './path-history.ts'
 import { createPeople, type GitHubPeople } from './people.ts'
-import { createPins, type Pins } from './pins.ts'
 import { createPrivateRepositories, type PrivateRepositories } from './private-repositories.ts'
-import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
 import { createRepositories, DESCRIBED_SECONDS, type Repositories, SHOWN_SECONDS } from './repositories.ts'
-import type { SharedAnswers } from './shared-answers.ts'
-import { createTips } from './tips.ts'
+import { READ_RETRIES, type RetryTimes, retry } from './retry.ts'
+import type { SharedCache } from './shared-cache.ts'
 import { createWebhook, type HostChange } from './webhook.ts'
 
 export interface GitHubHostOptions {
@@ -62,7 +62,7 @@ export interface GitHubHostOptions {
   /** Told of what a webhook changed, for the other processes of the deployment. Default: there are none. */
   onHeard?: (change: HostChange) => void
   /** The answers of all processes of the deployment. Default: this process shares none. */
-  shared?: SharedAnswers | null
+  shared?: SharedCache | null
   /** What the process that started this one knows of the token. Default: none did. */
   parent?: CredentialHandover | null
   /** For tests. */
@@ -78,7 +78,7 @@ export interface HostTimeouts {
   /** A request that fails sooner than this is retried once. */
   retryWithinMs?: number
   /** How long a job goes on asking a host that fails. */
-  readPatience?: ReadPatience
+  readRetries?: RetryTimes
 }
 
 /** Timeout of one answer: a visitor waits for two, six seconds at most. */
@@ -111,13 +111,13 @@ class GitHubHost implements GitHost {
   readonly #credential: Credential
   readonly #repositories: Repositories
   readonly #refs: Refs
-  readonly #pins: Pins
+  readonly #membership: CommitMembership
   /** The commit of the default branch of a public repository. */
   readonly #askTip: (repository: HostRepository) => Promise<HostAnswer<CommitSha>>
   readonly #listRefs: (repository: HostRepository) => Promise<HostAnswer<HostRefs>>
   readonly #histories: PathHistories
-  readonly #reading: Reading
-  readonly #readPatience: ReadPatience
+  readonly #readers: Readers
+  readonly #readRetries: RetryTimes
   readonly #closing = new AbortController()
 
   constructor({ url, token, clock, webhookSecret, timeouts = {}, ...options }: GitHubHostOptions) {
@@ -136,15 +136,15 @@ class GitHubHost implements GitHost {
       clock,
       closing,
       patienceMs: PATIENCE_MS,
-      readPatience: READ_PATIENCE,
+      readRetries: READ_RETRIES,
       ...timeouts,
       url,
       shared,
     }
-    const tips = createTips(common)
-    const blocked = createBlockedRepositories({ ...common, tips })
-    const repositories = createRepositories({ ...common, tips, blocked, requiresSignIn: isEnterprise })
-    const refs = createRefs({ ...common, tips, repositories })
+    const lsRemote = createLsRemote(common)
+    const blocked = createBlockedRepositories({ ...common, lsRemote })
+    const repositories = createRepositories({ ...common, lsRemote, blocked, requiresSignIn: isEnterprise })
+    const refs = createRefs({ ...common, lsRemote, repositories })
     const accounts = createAccounts({
       ...common,
       shown: async (owner, name) => this.#repository(owner, name, SHOWN_SECONDS),
@@ -158,15 +158,15 @@ class GitHubHost implements GitHost {
     this.#private = this.tokens && createPrivateRepositories({ ...access, tokens: this.tokens })
     this.#api = api
     this.#credential = credential
-    this.#readPatience = common.readPatience
+    this.#readRetries = common.readRetries
     this.#repositories = repositories
     this.#refs = refs
-    this.#askTip = repository => tips.tip(repository, api.maySeePrivate && !isEnterprise)
+    this.#askTip = repository => lsRemote.tip(repository, api.maySeePrivate && !isEnterprise)
     // By git, which costs no quota.
-    this.#listRefs = repository => tips.list(repository, SHOWN_SECONDS)
-    this.#pins = createPins({ ...common, tips })
+    this.#listRefs = repository => lsRemote.list(repository, SHOWN_SECONDS)
+    this.#membership = createCommitMembership({ ...common, lsRemote })
     this.#histories = createPathHistories(common)
-    this.#reading = createReading(common)
+    this.#readers = createReaders(common)
     this.accounts = accounts
     this.avatars = createAvatars({ origins: options.avatarOrigins ?? [], closing, ...timeouts })
     this.urls = { raw: ({ owner, name }, commit, path) => `${url}/${owner}/${name}/raw/${commit}/${encodePath(path)}` }
@@ -246,7 +246,7 @@ class GitHubHost implements GitHost {
   }
 
   async #resolvePinned(repository: HostRepository, commit: CommitSha): Promise<HostAnswer<CommitSha> | { status: 'gone' }> {
-    const answer = await this.#pins.resolve(repository, commit)
+    const answer = await this.#membership.resolve(repository, commit)
     if (answer.status !== 'ok' || this.#repositories.wasShownLately(repository)) return answer
     // A cached pin does not prove that the repository is still public.
     const shown = await this.#repositories.find(repository.owner, repository.name, SHOWN_SECONDS)
@@ -263,7 +263,7 @@ class GitHubHost implements GitHost {
     if (!isCommitSha(commit)) throw new ReadError('index.fetch_failed', `not a commit id: ${JSON.stringify(commit)}`)
     if (repository.visibility === 'public') {
       await this.#requirePublic(repository)
-      return this.#reading.open(repository, commit, limits, selection)
+      return this.#readers.open(repository, commit, limits, selection)
     }
     if (this.#private === null)
       throw new ReadError('index.fetch_failed', 'this deployment has no credential for private repositories')
@@ -278,10 +278,10 @@ class GitHubHost implements GitHost {
    */
   async #requirePublic(repository: HostRepository): Promise<void> {
     if (!this.#api.maySeePrivate) return
-    const shown = await askPatiently({
+    const shown = await retry({
       ask: async () => this.#repositories.look(repository),
-      passingTrouble: answer => (answer.status === 'unavailable' || answer.status === 'rate_limited' ? answer : null),
-      patience: this.#readPatience,
+      transientFailure: answer => (answer.status === 'unavailable' || answer.status === 'rate_limited' ? answer : null),
+      times: this.#readRetries,
       signal: this.#closing.signal,
     })
     if (shown.status === 'ok' && shown.value.id === repository.id && shown.value.visibility === 'public') return
@@ -308,6 +308,6 @@ class GitHubHost implements GitHost {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([this.#reading.close(), this.#pins.close(), this.#private?.close()])
+    await Promise.all([this.#readers.close(), this.#membership.close(), this.#private?.close()])
   }
 }

@@ -5,7 +5,7 @@ import { HISTORY_COMMITS } from '#core/limits.ts'
 import type { HistoryCommit, HostAnswer, HostRepository, PathHistory } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type Trouble, troubleOf } from './answers.ts'
+import { failureOf, type HostFailure } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 
 export interface PathHistoriesOptions {
@@ -48,12 +48,12 @@ const FOREVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.P
 export function createPathHistories({ api, patienceMs, clock }: PathHistoriesOptions): PathHistories {
   const cache = new AnswerCache<OnePath>({ maxBytes: KEPT_BYTES, patienceMs, clock })
 
-  async function ask(repository: HostRepository, commit: CommitSha, path: string): Promise<CachedAnswer<OnePath> | Trouble> {
+  async function ask(repository: HostRepository, commit: CommitSha, path: string): Promise<CachedAnswer<OnePath> | HostFailure> {
     const { owner, name } = repository
     const parameters = { owner, repo: name, sha: commit, path, per_page: HISTORY_COMMITS }
     const answer = await api.get('/repos/{owner}/{repo}/commits', parameters, { of: repository, subject: 'history' })
     const rows = answer.status === 'ok' ? Rows.safeParse(answer.data).data : undefined
-    if (answer.status !== 'ok' || rows === undefined) return troubleOf(answer)
+    if (answer.status !== 'ok' || rows === undefined) return failureOf(answer)
     return { status: 'ok', value: { commits: rows.map(commitOf), isCut: answer.link?.includes('rel="next"') === true } }
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#core/ports/system.ts'
-import type { Trouble } from './answers.ts'
+import type { HostFailure } from './answers.ts'
 
 /** GitHub documents this wait for a limit without `retry-after`, growing with each limit after it. */
 const FIRST_SECONDS = 60
@@ -10,7 +10,7 @@ export class Pause {
   readonly #clock: Clock
   /** In milliseconds since 1970. */
   #until = Number.NEGATIVE_INFINITY
-  #status: Trouble['status'] = 'unavailable'
+  #status: HostFailure['status'] = 'unavailable'
   /** Whether the last pause has a length of our own, since the host named none. */
   #isOwn = false
   /** Length of the last such pause, which the next one doubles. 0 after an answer that was no limit. */
@@ -21,13 +21,13 @@ export class Pause {
   }
 
   /** Why nothing may be asked now; `null` when it may. */
-  refusal(): Trouble | null {
+  refusal(): HostFailure | null {
     const waitMs = this.#until - this.#clock.now().getTime()
     return waitMs > 0 ? { status: this.#status, retryAfterSeconds: Math.ceil(waitMs / 1000) } : null
   }
 
   /** Begins a pause, or prolongs it. Returns the trouble with its seconds. A wait of 0 seconds counts as none named. */
-  begin({ status, retryAfterSeconds }: Trouble): Trouble {
+  begin({ status, retryAfterSeconds }: HostFailure): HostFailure {
     const running = this.refusal()
     // The answers to concurrent questions are one limit, whose longest wait counts.
     const ownSeconds = running !== null && this.#isOwn ? 0 : this.#nextSeconds()

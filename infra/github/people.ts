@@ -16,11 +16,11 @@ import {
   type PersonAnswer,
 } from '#core/ports/people-host.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type ApiAnswer, type Refused, type Trouble, troubleOf, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, failureOf, type HostFailure, type Refused, UNAVAILABLE } from './answers.ts'
 import { ApiClient, type ApiClientOptions, type AskOptions, type Question } from './api-client.ts'
 import type { GitHubApp } from './app.ts'
 import type { Warn } from './daily-warnings.ts'
-import { describeRepository, isDisabled, textOf, webAddressOf } from './described.ts'
+import { isDisabled, mapRepository, textOf, webAddressOf } from './map-repository.ts'
 import { createSignIn, type SignIn } from './sign-in.ts'
 import { ADDRESS_REFUSED } from './token-refusals.ts'
 import type { HostChange } from './webhook.ts'
@@ -107,7 +107,7 @@ class AppPeople implements GitHubPeople {
   async person(access: PersonAccess): Promise<PersonAnswer<HostPerson>> {
     const answer = await this.#ask(access, { url: '/user', parameters: {} })
     if (answer.status === 'kept_out') return UNAVAILABLE
-    if (answer.status !== 'ok') return answer.status === 'missing' || answer.status === 'signed_out' ? answer : troubleOf(answer)
+    if (answer.status !== 'ok') return answer.status === 'missing' || answer.status === 'signed_out' ? answer : failureOf(answer)
     const body = PersonBody.safeParse(answer.data).data
     if (body === undefined) return UNAVAILABLE
     const { id, login, name, avatar_url } = body
@@ -172,7 +172,7 @@ class AppPeople implements GitHubPeople {
     this.#seen.dropWhere(() => true)
   }
 
-  async #look(access: PersonAccess, question: LookQuestion, known: Seen | null): Promise<CachedAnswer<Seen> | Trouble> {
+  async #look(access: PersonAccess, question: LookQuestion, known: Seen | null): Promise<CachedAnswer<Seen> | HostFailure> {
     const options = known?.etag ? { etag: known.etag } : {}
     const answer = await this.#ask(access, question, options)
     if (answer.status === 'unchanged') return known === null ? UNAVAILABLE : { status: 'ok', value: known }
@@ -180,8 +180,8 @@ class AppPeople implements GitHubPeople {
     // Thrown, since it is an answer about the person, which is not kept with those about the repository.
     if (answer.status === 'signed_out') throw new SignedOut()
     if (answer.status === 'kept_out') return UNAVAILABLE
-    if (answer.status !== 'ok') return troubleOf(answer)
-    const repository = describeRepository(answer.data)
+    if (answer.status !== 'ok') return failureOf(answer)
+    const repository = mapRepository(answer.data)
     if (repository === null) return UNAVAILABLE
     if (isDisabled(answer.data)) return MISSING
     if (repository.visibility === 'public') this.#options.onShownPublic(repository)
@@ -195,7 +195,7 @@ class AppPeople implements GitHubPeople {
     return answer.status === 'refused' ? this.#meaningOf(access, answer) : answer
   }
 
-  #meaningOf(access: PersonAccess, { of, message }: Refused): Trouble | typeof MISSING | typeof SIGNED_OUT | typeof KEPT_OUT {
+  #meaningOf(access: PersonAccess, { of, message }: Refused): HostFailure | typeof MISSING | typeof SIGNED_OUT | typeof KEPT_OUT {
     // The person may see it, but not from this server: access has not ended.
     if (of === 'address') {
       this.#options.warn(...ADDRESS_REFUSED)
@@ -344,11 +344,11 @@ async function askPage(ask: AskPerson, id: number, page: number): Promise<Person
   if (answer.status !== 'ok') return withoutValue(answer)
   const body = RepositoriesPage.safeParse(answer.data).data
   if (body === undefined) return UNAVAILABLE
-  const repositories = body.repositories.flatMap(one => (isDisabled(one) ? [] : (describeRepository(one) ?? [])))
+  const repositories = body.repositories.flatMap(one => (isDisabled(one) ? [] : (mapRepository(one) ?? [])))
   return { status: 'ok', value: { total: body.total_count, repositories, listed: body.repositories.length } }
 }
 
 function withoutValue(answer: Exclude<AnswerToPerson, KeptOut>): PersonAnswer<never> {
   if (answer.status === 'missing') return { status: 'missing' }
-  return answer.status === 'signed_out' ? answer : troubleOf(answer as ApiAnswer)
+  return answer.status === 'signed_out' ? answer : failureOf(answer as ApiAnswer)
 }

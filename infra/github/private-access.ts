@@ -24,7 +24,7 @@ export interface PrivateAccessOptions
 
 /** GitHub's API and git, asked about one private repository at a time, with a token for it alone: never with the operator's, and never without one. */
 export interface PrivateAccess {
-  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'sightSeconds'>
+  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'scopeSeconds'>
   remotes: GitRemotes
 }
 
@@ -70,7 +70,7 @@ export function createPrivateAccess(options: PrivateAccessOptions): PrivateAcces
     api: {
       // No answer proves that a private repository is public.
       maySeePrivate: true,
-      sightSeconds: 0,
+      scopeSeconds: 0,
       get: (path, parameters, asked = {}) => ask(asked.of, client => client.get(questionOf(path, parameters, asked))),
     },
     remotes: {

@@ -11,21 +11,21 @@ import type {
   RepositoryReader,
 } from '#core/ports/git-host.ts'
 import type { CachedAnswer } from './answer-cache.ts'
-import { type Trouble, UNAVAILABLE } from './answers.ts'
-import type { ReadPatience } from './ask-patiently.ts'
-import { describeRepository } from './described.ts'
+import { type HostFailure, UNAVAILABLE } from './answers.ts'
+import { type CommitMembership, createCommitMembership } from './commit-membership.ts'
+import { createLsRemote, type LsRemote } from './ls-remote.ts'
+import { mapRepository } from './map-repository.ts'
+import { createReaders, type Readers } from './open-reader.ts'
 import { createPathHistories, type PathHistories } from './path-history.ts'
-import { createPins, type Pins } from './pins.ts'
 import { createPrivateAccess, type PrivateAccess, type PrivateAccessOptions } from './private-access.ts'
-import { createReading, type Reading } from './reading.ts'
 import { createRefs, type Refs } from './refs.ts'
 import { SHOWN_SECONDS } from './repositories.ts'
-import { createTips, type Tips } from './tips.ts'
+import type { RetryTimes } from './retry.ts'
 import type { HostChange } from './webhook.ts'
 
 export interface PrivateRepositoriesOptions extends PrivateAccessOptions {
   patienceMs: number
-  readPatience: ReadPatience
+  readRetries: RetryTimes
 }
 
 /**
@@ -61,11 +61,11 @@ export function createPrivateRepositories(options: PrivateRepositoriesOptions): 
 class TokenReadRepositories implements PrivateRepositories {
   readonly #tokens: PrivateAccessOptions['tokens']
   readonly #api: PrivateAccess['api']
-  readonly #tips: Tips
+  readonly #lsRemote: LsRemote
   readonly #refs: Refs
-  readonly #pins: Pins
+  readonly #membership: CommitMembership
   readonly #histories: PathHistories
-  readonly #reading: Reading
+  readonly #readers: Readers
   /** By id: the account, in lower case. */
   readonly #owners = new LRUCache<string, string>(entriesAtMost(REPOSITORIES))
   /** Those that the last question found missing. */
@@ -76,29 +76,29 @@ class TokenReadRepositories implements PrivateRepositories {
     const common = { ...options, api, remotes, shared: null }
     this.#tokens = options.tokens
     this.#api = api
-    this.#tips = createTips(common)
+    this.#lsRemote = createLsRemote(common)
     const repositories = { noteShown: () => {}, look: (repository: HostRepository) => this.#look(repository) }
-    this.#refs = createRefs({ ...common, tips: this.#tips, repositories })
-    this.#pins = createPins({ ...common, tips: this.#tips })
+    this.#refs = createRefs({ ...common, lsRemote: this.#lsRemote, repositories })
+    this.#membership = createCommitMembership({ ...common, lsRemote: this.#lsRemote })
     this.#histories = createPathHistories(common)
-    this.#reading = createReading(common)
+    this.#readers = createReaders(common)
   }
 
   async resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }> {
     this.#owners.set(repository.id, repository.owner.toLowerCase())
     // A proof is kept forever, and needs no question to the host: the person was asked about a moment ago.
-    if (ref !== null && isCommitSha(ref)) return this.#pins.resolve(repository, ref.toLowerCase() as CommitSha)
+    if (ref !== null && isCommitSha(ref)) return this.#membership.resolve(repository, ref.toLowerCase() as CommitSha)
     const answer = await this.#refs.resolve(repository, ref)
     if (answer.status !== 'missing' || !this.#gone.has(repository.id)) return answer
     return this.#resolveAgain(repository, ref)
   }
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {
-    return this.#tips.tip(repository, false)
+    return this.#lsRemote.tip(repository, false)
   }
 
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>> {
-    return this.#tips.list(repository, SHOWN_SECONDS)
+    return this.#lsRemote.list(repository, SHOWN_SECONDS)
   }
 
   history(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>> {
@@ -111,7 +111,7 @@ class TokenReadRepositories implements PrivateRepositories {
     limits: ReadLimits,
     selection: BlobSelection | undefined,
   ): Promise<RepositoryReader> {
-    return this.#reading.open(repository, commit, limits, selection)
+    return this.#readers.open(repository, commit, limits, selection)
   }
 
   applyChange({ repositories, accounts, refs }: HostChange): boolean {
@@ -127,7 +127,7 @@ class TokenReadRepositories implements PrivateRepositories {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#reading.close(), this.#pins.close()])
+    await Promise.all([this.#readers.close(), this.#membership.close()])
   }
 
   /** With a new token: one of the installation at the former owner does not reach a repository that was transferred. */
@@ -146,10 +146,10 @@ class TokenReadRepositories implements PrivateRepositories {
   }
 
   /** The repository as the token for it sees it now. */
-  async #look(repository: HostRepository): Promise<CachedAnswer<HostRepository> | Trouble> {
+  async #look(repository: HostRepository): Promise<CachedAnswer<HostRepository> | HostFailure> {
     const { owner, name, id } = repository
     const answer = await this.#api.get('/repos/{owner}/{repo}', { owner, repo: name }, { of: repository })
-    const found = answer.status === 'ok' ? describeRepository(answer.data) : null
+    const found = answer.status === 'ok' ? mapRepository(answer.data) : null
     if (found?.id === id) {
       this.#gone.delete(id)
       return { status: 'ok', value: found }

@@ -4,31 +4,31 @@ import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type Trouble, UNAVAILABLE } from './answers.ts'
+import { type HostFailure, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
-import { subjectsOfRef } from './heard-changes.ts'
+import { subjectsOfRef } from './invalidation-log.ts'
+import { type LsRemote, NOW_SECONDS } from './ls-remote.ts'
 import type { Subject } from './quota.ts'
 import { type Repositories, SHOWN_SECONDS, STALE_SECONDS } from './repositories.ts'
-import type { SharedAnswers } from './shared-answers.ts'
-import { NOW_SECONDS, type Tips } from './tips.ts'
+import type { SharedCache } from './shared-cache.ts'
 
 export interface RefsOptions {
-  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'sightSeconds'>
-  tips: Tips
+  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'scopeSeconds'>
+  lsRemote: LsRemote
   repositories: Pick<Repositories, 'noteShown'> & {
     /** The repository, as the host shows it now. */
-    look(repository: HostRepository): Promise<CachedAnswer<HostRepository> | Trouble>
+    look(repository: HostRepository): Promise<CachedAnswer<HostRepository> | HostFailure>
   }
   patienceMs: number
   clock: Clock
   /** `null`: this process shares no answers. */
-  shared: SharedAnswers | null
+  shared: SharedCache | null
 }
 
 /** Resolves branches and tags to commits. */
 export interface Refs {
   /** @param ref not a hash; `null`: the default branch */
-  resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble>
+  resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | HostFailure>
   /** Drops all refs of these repositories. */
   forget(ids: ReadonlySet<string>): void
   /** Expires all refs of the repository. Returns whether this process has resolved `ref`; after a restart, the next visit notices the push. */
@@ -69,12 +69,12 @@ class GitHubRefs implements Refs {
     this.#cache = new AnswerCache<KnownRef>({
       patienceMs,
       clock,
-      shared: shared?.room(SHARED_REFS) ?? null,
+      shared: shared?.namespace(SHARED_REFS) ?? null,
       onShared: (key, askedAt) => this.#noteShown({ id: idOf(key) }, askedAt),
     })
   }
 
-  async resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | Trouble> {
+  async resolve(repository: HostRepository, ref: string | null): Promise<CachedAnswer<CommitSha> | HostFailure> {
     if (ref === null) return this.#resolveDefault(repository)
     const startedAt = performance.now()
     if (ref !== repository.defaultBranch) return this.#resolveNamed(repository, ref, startedAt)
@@ -83,7 +83,11 @@ class GitHubRefs implements Refs {
     return answer.status === 'missing' ? this.#resolveNamed(repository, ref, startedAt) : answer
   }
 
-  async #resolveNamed(repository: HostRepository, ref: string, startedAt: number): Promise<CachedAnswer<CommitSha> | Trouble> {
+  async #resolveNamed(
+    repository: HostRepository,
+    ref: string,
+    startedAt: number,
+  ): Promise<CachedAnswer<CommitSha> | HostFailure> {
     const names = refNames(ref).map(name => name.slice('refs/'.length))
     const [name = '', ...others] = names
     if (name === '') return MISSING
@@ -96,13 +100,13 @@ class GitHubRefs implements Refs {
   }
 
   forget(ids: ReadonlySet<string>): void {
-    for (const id of ids) this.#options.tips.forget(id)
+    for (const id of ids) this.#options.lsRemote.forget(id)
     this.#cache.dropWhere(key => ids.has(idOf(key)))
   }
 
   expire(id: string, ref: string): boolean {
     let isOpened = false
-    this.#options.tips.forget(id)
+    this.#options.lsRemote.forget(id)
     this.#cache.expireWhere((key, answer) => {
       if (!key.startsWith(`${id} `)) return false
       const asked = key.slice(id.length + 1)
@@ -113,12 +117,12 @@ class GitHubRefs implements Refs {
   }
 
   expireAll(): void {
-    this.#options.tips.forgetAll()
+    this.#options.lsRemote.forgetAll()
     this.#cache.expireWhere(() => true)
   }
 
   /** The default branch is asked of the API without a listing: there is one, which no visitor chooses. */
-  async #resolveDefault(repository: HostRepository): Promise<CachedAnswer<CommitSha> | Trouble> {
+  async #resolveDefault(repository: HostRepository): Promise<CachedAnswer<CommitSha> | HostFailure> {
     const name = `heads/${repository.defaultBranch}`
     const ask = (known: KnownRef | null) =>
       this.#askName(repository, name, known?.commit ?? null, known === null ? 'shown' : 'known')
@@ -134,14 +138,14 @@ class GitHubRefs implements Refs {
     repository: HostRepository,
     names: readonly string[],
     known: KnownRef | null,
-  ): Promise<CachedAnswer<KnownRef> | Trouble> {
+  ): Promise<CachedAnswer<KnownRef> | HostFailure> {
     if (known !== null && (names.length === 1 || this.#now() - known.namedAt < NAMED_SECONDS * 1000)) {
       const answer = await this.#askName(repository, known.name, known.commit)
       if (answer.status === 'ok') return { status: 'ok', value: { ...answer.value, namedAt: known.namedAt } }
       if (answer.status !== 'missing') return answer
     }
     const askedAt = this.#now()
-    const listed = await this.#options.tips.list(repository, NAMES_SECONDS)
+    const listed = await this.#options.lsRemote.list(repository, NAMES_SECONDS)
     if (listed.status !== 'ok') return this.#askInOrder(repository, names)
     const name = names.find(candidate => listed.value.has(`refs/${candidate}`))
     if (name === undefined) return MISSING
@@ -151,7 +155,7 @@ class GitHubRefs implements Refs {
   }
 
   /** Without a listing: the API does not say whether it prefers the branch or the tag of a name, so both are asked for in order. */
-  async #askInOrder(repository: HostRepository, names: readonly string[]): Promise<CachedAnswer<KnownRef> | Trouble> {
+  async #askInOrder(repository: HostRepository, names: readonly string[]): Promise<CachedAnswer<KnownRef> | HostFailure> {
     for (const name of names) {
       const answer = await this.#askName(repository, name, null)
       if (answer.status !== 'missing') return answer
@@ -169,12 +173,12 @@ class GitHubRefs implements Refs {
     name: string,
     expected: CommitSha | null,
     subject: Subject = 'ref',
-  ): Promise<CachedAnswer<KnownRef> | Trouble> {
+  ): Promise<CachedAnswer<KnownRef> | HostFailure> {
     const found = (commit: CommitSha): CachedAnswer<KnownRef> => ({ status: 'ok', value: { commit, name, namedAt: this.#now() } })
     const answer = await this.#askApi(repository, name, expected, subject)
     if (answer.status === 'ok') return found(answer.value)
     if (answer.status !== 'rate_limited') return answer
-    const listed = await this.#options.tips.list(repository, NOW_SECONDS)
+    const listed = await this.#options.lsRemote.list(repository, NOW_SECONDS)
     if (listed.status !== 'ok') return listed.status === 'missing' ? MISSING : answer
     const oid = listed.value.get(`refs/${name}`) ?? null
     if (oid === null) return MISSING
@@ -187,7 +191,7 @@ class GitHubRefs implements Refs {
     name: string,
     expected: CommitSha | null,
     subject: Subject,
-  ): Promise<CachedAnswer<CommitSha> | Trouble> {
+  ): Promise<CachedAnswer<CommitSha> | HostFailure> {
     const askedAt = this.#now()
     // For this media type, the etag is the commit itself, whatever the credential.
     const etag = expected === null ? {} : { etag: `"${expected}"` }
@@ -212,7 +216,7 @@ class GitHubRefs implements Refs {
     }
   }
 
-  #found(repository: HostRepository, askedAt: number, commit: CommitSha | null): CachedAnswer<CommitSha> | Trouble {
+  #found(repository: HostRepository, askedAt: number, commit: CommitSha | null): CachedAnswer<CommitSha> | HostFailure {
     if (commit === null) return UNAVAILABLE
     this.#noteShown(repository, askedAt)
     return { status: 'ok', value: commit }
@@ -221,12 +225,12 @@ class GitHubRefs implements Refs {
   /** An answer to a credential that sees only public repositories proves that this one is public. */
   #noteShown(repository: Pick<HostRepository, 'id'>, askedAt: number): void {
     const { api, repositories } = this.#options
-    if (!api.maySeePrivate) repositories.noteShown(repository, askedAt - api.sightSeconds * 1000)
+    if (!api.maySeePrivate) repositories.noteShown(repository, askedAt - api.scopeSeconds * 1000)
   }
 
   /** Within `SHOWN_SECONDS` nothing is told of a repository that was hidden, whatever the token sees since. */
   get #times() {
-    return { freshSeconds: SHOWN_SECONDS - this.#options.api.sightSeconds, staleSeconds: STALE_SECONDS }
+    return { freshSeconds: SHOWN_SECONDS - this.#options.api.scopeSeconds, staleSeconds: STALE_SECONDS }
   }
 
   #now(): number {
@@ -234,7 +238,7 @@ class GitHubRefs implements Refs {
   }
 }
 
-function commitOf(answer: CachedAnswer<KnownRef> | Trouble): CachedAnswer<CommitSha> | Trouble {
+function commitOf(answer: CachedAnswer<KnownRef> | HostFailure): CachedAnswer<CommitSha> | HostFailure {
   return answer.status === 'ok' ? { status: 'ok', value: answer.value.commit } : answer
 }
 

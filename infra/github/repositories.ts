@@ -5,34 +5,34 @@ import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type ApiAnswer, type GitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, type GitFailure, type HostFailure, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
 import type { BlockedRepositories } from './blocked.ts'
-import { readRepository } from './described.ts'
-import { subjectsOfRepository } from './heard-changes.ts'
+import { subjectsOfRepository } from './invalidation-log.ts'
+import { type LsRemote, NOW_SECONDS } from './ls-remote.ts'
+import { mapPublicRepository } from './map-repository.ts'
 import type { Subject } from './quota.ts'
-import type { SharedAnswers } from './shared-answers.ts'
-import { NOW_SECONDS, type Tips } from './tips.ts'
+import type { SharedCache } from './shared-cache.ts'
 import type { NamedRepository } from './webhook.ts'
 
 export interface RepositoriesOptions {
-  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'refusal' | 'sightSeconds'>
-  tips: Pick<Tips, 'list' | 'look'>
+  api: Pick<GitHubApi, 'get' | 'maySeePrivate' | 'refusal' | 'scopeSeconds'>
+  lsRemote: Pick<LsRemote, 'list' | 'look'>
   blocked: Pick<BlockedRepositories, 'note' | 'forget'>
   /** An Enterprise Server where "public" means signed-in users: an anonymous request may see nothing. */
   requiresSignIn: boolean
   patienceMs: number
   clock: Clock
   /** `null`: this process shares no answers. */
-  shared: SharedAnswers | null
+  shared: SharedCache | null
 }
 
 /** Repositories by name, as the host describes them. */
 export interface Repositories {
   /** The repository, as described at most `freshSeconds` ago. */
-  find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble>
+  find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | HostFailure>
   /** The repository, as the host shows it now. */
-  look(repository: HostRepository): Promise<CachedAnswer<HostRepository> | Trouble>
+  look(repository: HostRepository): Promise<CachedAnswer<HostRepository> | HostFailure>
   /** Notes that another answer proved the repository public. @param askedAt when that question was asked, in milliseconds since 1970 */
   noteShown(repository: Pick<HostRepository, 'id'>, askedAt: number): void
   /** Notes that a person sees the repository as public: that it is missing is forgotten, since it was opened a moment ago. */
@@ -61,7 +61,7 @@ const INSTANTS = { maxSize: 2 * 1024 * 1024, sizeCalculation: memoryOfEntry }
 const MISSING = { status: 'missing' } as const
 const UNKNOWN = { status: 'unknown' } as const
 /** Too many names are being looked at. */
-const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
+const BUSY: HostFailure = { status: 'unavailable', retryAfterSeconds: 1 }
 
 interface KnownRepository {
   repository: HostRepository
@@ -103,16 +103,16 @@ class GitHubRepositories implements Repositories {
     this.#cache = new AnswerCache<KnownRepository>({
       patienceMs,
       clock,
-      shared: shared?.room(SHARED_REPOSITORIES) ?? null,
+      shared: shared?.namespace(SHARED_REPOSITORIES) ?? null,
     })
   }
 
-  async find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | Trouble> {
+  async find(owner: string, name: string, freshSeconds: number): Promise<CachedAnswer<HostRepository> | HostFailure> {
     const times = { freshSeconds, staleSeconds: STALE_SECONDS }
     return repositoryOf(await this.#cache.get(keyOf(owner, name), times, known => this.#ask(owner, name, known)))
   }
 
-  look({ owner, name }: HostRepository): Promise<CachedAnswer<HostRepository> | Trouble> {
+  look({ owner, name }: HostRepository): Promise<CachedAnswer<HostRepository> | HostFailure> {
     return this.find(owner, name, 0)
   }
 
@@ -162,7 +162,7 @@ class GitHubRepositories implements Repositories {
     this.#cache.expireWhere(() => true)
   }
 
-  async #ask(owner: string, name: string, known: KnownRepository | null): Promise<CachedAnswer<KnownRepository> | Trouble> {
+  async #ask(owner: string, name: string, known: KnownRepository | null): Promise<CachedAnswer<KnownRepository> | HostFailure> {
     const askedAt = this.#now()
     const refusal = known === null ? this.#options.api.refusal('shown') : null
     if (refusal !== null) return refusal
@@ -185,7 +185,7 @@ class GitHubRepositories implements Repositories {
     known: KnownRepository | null,
     looked: Looked,
     askedAt: number,
-  ): Promise<CachedAnswer<KnownRepository> | Trouble> {
+  ): Promise<CachedAnswer<KnownRepository> | HostFailure> {
     const etag = known?.etag ? { etag: known.etag } : {}
     const isShown = looked.status === 'ok' || looked.status === 'moved'
     const subject: Subject = known !== null ? 'known' : isShown ? 'shown' : 'name'
@@ -213,8 +213,8 @@ class GitHubRepositories implements Repositories {
     name: string,
     { data, etag }: Extract<ApiAnswer, { status: 'ok' }>,
     askedAt: number,
-  ): CachedAnswer<KnownRepository> | Trouble {
-    const repository = readRepository(data)
+  ): CachedAnswer<KnownRepository> | HostFailure {
+    const repository = mapPublicRepository(data)
     if (repository === null) return UNAVAILABLE
     if (repository === 'hidden') return MISSING
     this.#options.blocked.note({ owner, name }, false)
@@ -226,18 +226,18 @@ class GitHubRepositories implements Repositories {
     known: KnownRepository,
     looked: Looked,
     askedAt: number,
-    trouble: Trouble,
-  ): Promise<CachedAnswer<KnownRepository> | Trouble> {
-    const { api, tips, requiresSignIn } = this.#options
-    const isSightOld = api.sightSeconds > 0
+    failure: HostFailure,
+  ): Promise<CachedAnswer<KnownRepository> | HostFailure> {
+    const { api, lsRemote, requiresSignIn } = this.#options
+    const mayBeOutdated = api.scopeSeconds > 0
     // What the token may see is known from an earlier listing only, which does not prove that the repository is public now. A host that
     // requires sign-in has no anonymous answer to ask for.
-    if (isSightOld && requiresSignIn && !api.maySeePrivate) return trouble
+    if (mayBeOutdated && requiresSignIn && !api.maySeePrivate) return failure
     const shown = api.maySeePrivate
       ? looked
-      : await (isSightOld ? tips.look(known.repository, true, true) : tips.list(known.repository, NOW_SECONDS))
+      : await (mayBeOutdated ? lsRemote.look(known.repository, true, true) : lsRemote.list(known.repository, NOW_SECONDS))
     if (shown.status === 'missing') return MISSING
-    return shown.status === 'ok' ? this.#shown(known, askedAt) : trouble
+    return shown.status === 'ok' ? this.#shown(known, askedAt) : failure
   }
 
   #shown(known: KnownRepository, askedAt: number): CachedAnswer<KnownRepository> {
@@ -251,9 +251,9 @@ class GitHubRepositories implements Repositories {
    * other answer would prove that a repository is still public. A refusal of git says nothing about the repository.
    */
   async #look(owner: string, name: string, isKnown: boolean): Promise<Looked> {
-    const { api, tips, requiresSignIn } = this.#options
+    const { api, lsRemote, requiresSignIn } = this.#options
     if ((isKnown && !api.maySeePrivate) || requiresSignIn) return UNKNOWN
-    const answer = await tips.look({ owner, name }, isKnown, api.maySeePrivate)
+    const answer = await lsRemote.look({ owner, name }, isKnown, api.maySeePrivate)
     if (answer.status === 'missing' && answer.isBlocked) this.#options.blocked.note({ owner, name }, true)
     return answer
   }
@@ -272,6 +272,6 @@ function keyOf(owner: string, name: string): string {
   return `${owner}/${name}`.toLowerCase()
 }
 
-function repositoryOf(answer: CachedAnswer<KnownRepository> | Trouble): CachedAnswer<HostRepository> | Trouble {
+function repositoryOf(answer: CachedAnswer<KnownRepository> | HostFailure): CachedAnswer<HostRepository> | HostFailure {
   return answer.status === 'ok' ? { status: 'ok', value: answer.value.repository } : answer
 }

@@ -90,7 +90,7 @@ export function createSignIn({ app, url, apiUrl, clock, closing, warn, answerMs 
         .then(readBody)
         .catch(() => null) // its error may hold the request
       if (answer === null) return UNAVAILABLE
-      if (answer.status !== 200) return troubleOf(answer, clock)
+      if (answer.status !== 200) return failureOf(answer, clock)
       const failed = Failed.safeParse(answer.body).data
       if (failed === undefined) return readCredential(answer.body, clock.now())
       if (!MISTAKES.has(failed.error)) return { status: 'refused' }
@@ -146,7 +146,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function troubleOf({ status, headers, body }: Answered, clock: Clock): CredentialAnswer {
+function failureOf({ status, headers, body }: Answered, clock: Clock): CredentialAnswer {
   const refusal = readRefusal(status, headers, body, clock.now())
   return refusal.status === 'rate_limited' || refusal.status === 'unavailable' ? refusal : UNAVAILABLE
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HookAnswer, HookHeaders, HostHook, HostRepository } from '#core/ports/git-host.ts'
-import { describeRepository } from './described.ts'
+import { mapRepository } from './map-repository.ts'
 
 /** What a webhook delivery says has changed. Everything that is known of it is outdated. One delivery may name thousands of repositories. */
 export const HostChange = z.strictObject({
@@ -205,7 +205,7 @@ function readPush(pushed: z.infer<typeof Pushed> | undefined): Delivery | null {
     push: {
       repositoryId: `gh-${repository.id}`,
       ref,
-      repository: describeRepository(repository),
+      repository: mapRepository(repository),
       // Also the commit of an annotated tag.
       commit: (head_commit?.id ?? null) as CommitSha | null,
     },

@@ -68,7 +68,7 @@ export async function openDriverScene(driver: GitHostDriver): Promise<DriverScen
 }
 
 /** What fails here stays as it is, so nothing is asked again. */
-const UNREPEATED = { ...PATIENT, readPatience: { withinMs: 0, delaysMs: [] } }
+const UNREPEATED = { ...PATIENT, readRetries: { withinMs: 0, delaysMs: [] } }
 
 /** The driver over the stand-in, with the stand-in's clock. */
 export function openGitHubHostAt(

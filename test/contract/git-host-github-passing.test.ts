@@ -9,7 +9,7 @@ const scene = await openGitHubHostScene()
 const { github, create, open } = scene
 let host: GitHost
 /** Asks again as often as usual, and at once. */
-const AT_ONCE = { ...PATIENT, readPatience: { withinMs: 60_000, delaysMs: [1, 1, 1] } }
+const AT_ONCE = { ...PATIENT, readRetries: { withinMs: 60_000, delaysMs: [1, 1, 1] } }
 
 beforeEach(async () => {
   await scene.begin()

@@ -1,4 +1,4 @@
-import { READ_PATIENCE } from '#infra/github/ask-patiently.ts'
+import { READ_RETRIES } from '#infra/github/retry.ts'
 import type { HostTimeouts } from '#infra/github/host.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 
@@ -7,7 +7,7 @@ export const PATIENT = {
   patienceMs: 60_000,
   answerMs: 60_000,
   retryWithinMs: 60_000,
-  readPatience: { ...READ_PATIENCE, withinMs: 60_000 },
+  readRetries: { ...READ_RETRIES, withinMs: 60_000 },
 } satisfies HostTimeouts
 
 /** For the thread that renders texts of pages. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AnswerCache, type CachedAnswer, type CacheTimes } from '#infra/github/answer-cache.ts'
-import type { SharedRoom, TimedAnswer } from '#infra/github/shared-answers.ts'
+import type { SharedNamespace, TimedAnswer } from '#infra/github/shared-cache.ts'
 import { until } from '#test/support/until.ts'
 
 const TIMES = { freshSeconds: 60, staleSeconds: 600 }
@@ -79,8 +79,8 @@ describe('with answers of other processes', () => {
   function openTwo() {
     const clock = { at: 1_000_000, now: () => new Date(clock.at) }
     const stored = new Map<string, TimedAnswer<string>>()
-    const shared: SharedRoom<string> = {
-      look: async key => ({ found: stored.get(key) ?? null, publish: answer => void stored.set(key, answer) }),
+    const shared: SharedNamespace<string> = {
+      get: async key => ({ found: stored.get(key) ?? null, publish: answer => void stored.set(key, answer) }),
     }
     const asked: string[] = []
     const open = (name: string) => {

@@ -9,22 +9,22 @@ import {
 import type { ListedSizes } from '../git/remote-blobs.ts'
 import { openRemoteReader } from '../git/remote-reader.ts'
 import type { Remote } from '../git/upload-pack.ts'
-import { passingGitTrouble, readGitFailure } from './answers.ts'
+import { readGitFailure, transientGitFailure } from './answers.ts'
 import type { GitHubApi } from './api.ts'
-import { askPatiently, type ReadPatience } from './ask-patiently.ts'
-import { describeRepository, readSizes } from './described.ts'
 import type { GitRemotes } from './git-remotes.ts'
+import { mapRepository, readSizes } from './map-repository.ts'
+import { type RetryTimes, retry } from './retry.ts'
 
-export interface ReadingOptions {
+export interface ReadersOptions {
   api: Pick<GitHubApi, 'get'>
   remotes: GitRemotes
   /** Aborts everything under way. */
   closing: AbortSignal
-  readPatience: ReadPatience
+  readRetries: RetryTimes
 }
 
 /** Opens repositories at a commit. */
-export interface Reading {
+export interface Readers {
   /** @throws ReadError */
   open(
     repository: HostRepository,
@@ -39,15 +39,15 @@ export interface Reading {
 const SIZES_MS = 20_000
 const SIZES_BYTES = 32 * 1024 * 1024
 
-export function createReading(options: ReadingOptions): Reading {
-  return new GitHubReading(options)
+export function createReaders(options: ReadersOptions): Readers {
+  return new GitHubReaders(options)
 }
 
-class GitHubReading implements Reading {
-  readonly #options: ReadingOptions
+class GitHubReaders implements Readers {
+  readonly #options: ReadersOptions
   readonly #readers = new Set<RepositoryReader>()
 
-  constructor(options: ReadingOptions) {
+  constructor(options: ReadersOptions) {
     this.#options = options
   }
 
@@ -98,15 +98,15 @@ class GitHubReading implements Reading {
     question: (remote: Remote) => Promise<Value>,
     signal: AbortSignal,
   ): Promise<Value> {
-    const { remotes, readPatience } = this.#options
-    const answer = await askPatiently({
+    const { remotes, readRetries } = this.#options
+    const answer = await retry({
       ask: () =>
         remotes.ask(repository, question).then(
           value => ({ value }),
           (error: unknown) => ({ error }),
         ),
-      passingTrouble: answer => ('error' in answer ? passingGitTrouble(answer.error) : null),
-      patience: readPatience,
+      transientFailure: answer => ('error' in answer ? transientGitFailure(answer.error) : null),
+      times: readRetries,
       signal,
     })
     if ('error' in answer) throw answer.error
@@ -127,7 +127,7 @@ class GitHubReading implements Reading {
     const { id, owner, name, visibility } = repository
     const options = { of: repository, subject: 'known' } as const
     const answer = await this.#options.api.get('/repositories/{id}', { id: id.slice('gh-'.length) }, options)
-    const found = answer.status === 'ok' ? describeRepository(answer.data) : null
+    const found = answer.status === 'ok' ? mapRepository(answer.data) : null
     if (found?.id !== id || found.visibility !== visibility) return null
     return `${found.owner}/${found.name}`.toLowerCase() === `${owner}/${name}`.toLowerCase() ? null : found
   }

@@ -9,14 +9,14 @@ import { answered } from '#test/support/answered.ts'
 import { PATIENT } from '#test/support/patient.ts'
 import { LOCAL_STATE_STORES } from '#test/support/store-drivers.ts'
 import { MISSING, ok } from './git-host-asking.ts'
-import { sharedAnswersContract } from './shared-answers-contract.ts'
-import { openReplica, serveShared } from './shared-answers-scene.ts'
+import { sharedCacheContract } from './shared-cache-contract.ts'
+import { openReplica, serveShared } from './shared-cache-scene.ts'
 
 const scene = await serveShared()
 afterAll(scene.close)
 
 for (const driver of LOCAL_STATE_STORES.filter(({ driver: name }) => !name.includes('counted')))
-  describe(`answers over a store: ${driver.driver}`, () => sharedAnswersContract(driver, scene))
+  describe(`answers over a store: ${driver.driver}`, () => sharedCacheContract(driver, scene))
 
 test('a process that begins looks at the changes first, so that it need not ask what others asked', async () => {
   scene.begin()

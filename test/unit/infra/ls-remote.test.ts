@@ -6,7 +6,7 @@ import type { Clock } from '#core/ports/system.ts'
 import { createCredential } from '#infra/github/credential.ts'
 import { createGitPauses } from '#infra/github/git-pauses.ts'
 import { createGitRemotes, type GitRemotes } from '#infra/github/git-remotes.ts'
-import { createTips } from '#infra/github/tips.ts'
+import { createLsRemote } from '#infra/github/ls-remote.ts'
 import { countTurns } from '#test/support/turn-counter.ts'
 import { until } from '#test/support/until.ts'
 
@@ -47,14 +47,14 @@ const remotesOf = (clock: Clock) =>
 test('made-up accounts without end hold up neither known repositories nor new ones of an account that exists', async () => {
   const closing = new AbortController()
   const clock = { now: () => new Date(0) }
-  const tips = createTips({
+  const lsRemote = createLsRemote({
     remotes: remotesOf(clock),
     clock,
     closing: closing.signal,
     answerMs: 1_000_000,
   })
   refs = 1
-  const look = (owner: string, name: string, isKnown = false) => tips.look({ owner, name }, isKnown, true)
+  const look = (owner: string, name: string, isKnown = false) => lsRemote.look({ owner, name }, isKnown, true)
   expect(await look('acme', 'first')).toMatchObject({ status: 'ok' })
   const madeUp = Array.from({ length: 200 }, (_, number) => look(`none-${number}`, 'tools'))
   expect(await look('Acme', 'second')).toMatchObject({ status: 'ok' })
@@ -76,10 +76,10 @@ test('questions about new names that come together, and what follows them, take 
     },
   }
   const clock = { now: () => new Date(0) }
-  const tips = createTips({ remotes, clock, closing: new AbortController().signal })
+  const lsRemote = createLsRemote({ remotes, clock, closing: new AbortController().signal })
   const answered = new Map<string, number>()
   const look = async (name: string, isKnown: boolean) => {
-    await tips.look({ owner: `of-${name}`, name }, isKnown, true)
+    await lsRemote.look({ owner: `of-${name}`, name }, isKnown, true)
     answered.set(name, counted.turn())
   }
   const names = Array.from({ length: 8 }, (_, number) => `${number}`)
@@ -95,7 +95,7 @@ test('questions about new names that come together, and what follows them, take 
 test('more branches and tags than can be kept are listed once in five minutes, whoever asks for how many names', async () => {
   let milliseconds = 0
   const clock = { now: () => new Date(milliseconds) }
-  const tips = createTips({
+  const lsRemote = createLsRemote({
     remotes: remotesOf(clock),
     clock,
     closing: new AbortController().signal,
@@ -103,7 +103,7 @@ test('more branches and tags than can be kept are listed once in five minutes, w
     answerMs: 1_000_000,
   })
   const repository = { id: 'gh-1', owner: 'acme', name: 'tools' } as HostRepository
-  const ask = () => tips.list(repository, 30)
+  const ask = () => lsRemote.list(repository, 30)
 
   refs = 100_000
   expect(await ask()).toMatchObject({ status: 'unavailable' })
@@ -121,7 +121,7 @@ test('more branches and tags than can be kept are listed once in five minutes, w
   refs = 100_000
   milliseconds += 2_000
   expect(await ask()).toMatchObject({ status: 'unavailable' })
-  tips.forget(repository.id)
+  lsRemote.forget(repository.id)
   expect(await ask()).toMatchObject({ status: 'unavailable' })
   expect(requests).toBe(4)
 })

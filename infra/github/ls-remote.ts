@@ -7,10 +7,10 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { listRefs, type Remote, type RemoteRef, TooManyRefs } from '../git/upload-pack.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type GitFailure, readGitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type GitFailure, type HostFailure, readGitFailure, UNAVAILABLE } from './answers.ts'
 import type { GitRemotes } from './git-remotes.ts'
 
-export interface TipsOptions {
+export interface LsRemoteOptions {
   remotes: GitRemotes
   clock: Clock
   /** Aborts everything under way. */
@@ -23,11 +23,11 @@ export interface TipsOptions {
 export type TipList = ReadonlyMap<string, string>
 
 /** Questions to the host by git's own protocol: free of the API's quota, and one request lists all refs. */
-export interface Tips {
+export interface LsRemote {
   /** Branches and tags, listed at most `freshSeconds` ago. `unavailable` for a repository with too many. */
-  list(repository: HostRepository, freshSeconds: number): Promise<CachedAnswer<TipList> | Trouble>
+  list(repository: HostRepository, freshSeconds: number): Promise<CachedAnswer<TipList> | HostFailure>
   /** The commit of the default branch, as a request sees it now. */
-  tip(repository: HostRepository, isAnonymous: boolean): Promise<CachedAnswer<CommitSha> | Trouble>
+  tip(repository: HostRepository, isAnonymous: boolean): Promise<CachedAnswer<CommitSha> | HostFailure>
   /**
    * Whether a request sees the repository.
    *
@@ -60,9 +60,9 @@ const NEW_NAMES_AT_ONCE: FairGateLimits = { limit: 10, limitEach: 4, maxWaitingE
 const NEW_OWNERS_AT_ONCE: FairGateLimits = { limit: 10, limitEach: 4, maxWaitingEach: 32, maxWaiting: 64 }
 /** Memory for the accounts that git showed to have a repository: enough for some ten thousand. */
 const OWNERS_BYTES = 2 * 1024 * 1024
-const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 1 }
+const BUSY: HostFailure = { status: 'unavailable', retryAfterSeconds: 1 }
 
-export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: TipsOptions): Tips {
+export function createLsRemote({ remotes, clock, closing, answerMs = ANSWER_MS }: LsRemoteOptions): LsRemote {
   // Longer than any request: the callers have timeouts of their own.
   const patienceMs = 2 * answerMs
   const cache = new AnswerCache<TipList>({ maxBytes: TIPS_BYTES, patienceMs, clock })
@@ -93,7 +93,7 @@ export function createTips({ remotes, clock, closing, answerMs = ANSWER_MS }: Ti
     }
   }
 
-  async function askTips(repository: HostRepository): Promise<CachedAnswer<TipList> | Trouble> {
+  async function askTips(repository: HostRepository): Promise<CachedAnswer<TipList> | HostFailure> {
     if (now() - (foundTooManyAt.get(repository.id) ?? Number.NEGATIVE_INFINITY) < TOO_MANY_SECONDS * 1000) return UNAVAILABLE
     const onTooMany = () => foundTooManyAt.set(repository.id, now())
     const askAll = () => ask(repository, false, ['refs/heads/', 'refs/tags/'], onTooMany)

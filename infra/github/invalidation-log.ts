@@ -18,7 +18,7 @@ const UNMARKED: Mark = { number: 0, unnumbered: 0 }
  * Which shared answers the host's webhooks outdate, by the numbers of the change feed rather than by clocks, which differ between
  * processes: an answer carries the number of the last change that its asker knew, and counts only if no later change is about its subject.
  */
-export class HeardChanges {
+export class InvalidationLog {
   readonly #marks = new LRUCache<string, Mark>({
     maxSize: MARKS_BYTES,
     sizeCalculation: memoryOfEntry,

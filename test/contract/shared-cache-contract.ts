@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
 import { MISSING, ok } from './git-host-asking.ts'
-import { openReplica, type ReplicaOptions, type SharedScene } from './shared-answers-scene.ts'
+import { openReplica, type ReplicaOptions, type SharedScene } from './shared-cache-scene.ts'
 
 /** What processes know of GitHub's answers to each other, over one store. */
-export function sharedAnswersContract({ open }: StoreDriver<StateStore>, scene: SharedScene): void {
+export function sharedCacheContract({ open }: StoreDriver<StateStore>, scene: SharedScene): void {
   const { github, create, api, git } = scene
 
   beforeEach(scene.begin)

@@ -21,13 +21,13 @@ const RepositoryBody = z.object({
 })
 
 /** Parses a repository of the API. `hidden` unless it is public; `null` when the body does not describe a repository. */
-export function readRepository(body: unknown): HostRepository | 'hidden' | null {
-  const repository = describeRepository(body)
+export function mapPublicRepository(body: unknown): HostRepository | 'hidden' | null {
+  const repository = mapRepository(body)
   return repository?.visibility === 'private' ? 'hidden' : repository
 }
 
 /** Parses a repository of the API, private ones too. `null` when the body does not describe a repository. */
-export function describeRepository(body: unknown): HostRepository | null {
+export function mapRepository(body: unknown): HostRepository | null {
   const parsed = RepositoryBody.safeParse(body)
   if (!parsed.success) return null
   const { id, name, owner, default_branch, description } = parsed.data

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { HeardChanges, subjectsOfRef, subjectsOfRepository } from '#infra/github/heard-changes.ts'
+import { InvalidationLog, subjectsOfRef, subjectsOfRepository } from '#infra/github/invalidation-log.ts'
 import type { HostChange } from '#infra/github/webhook.ts'
 
 const NOTHING: HostChange = { repositories: [], accounts: [], refs: [] }
@@ -10,8 +10,8 @@ const REPOSITORY = subjectsOfRepository('acme/tools', 'gh-1')
 const REF = subjectsOfRef('gh-1')
 
 /** A process that has looked at a feed with so many changes. */
-function open(last = 5): HeardChanges {
-  const changes = new HeardChanges(true)
+function open(last = 5): InvalidationLog {
+  const changes = new InvalidationLog(true)
   changes.known(last)
   return changes
 }
@@ -33,7 +33,7 @@ test.each<[string, HostChange, string[], boolean]>([
 
 describe('no shared answer counts', () => {
   test('before the first look, and while the feed cannot be understood', () => {
-    const changes = new HeardChanges(true)
+    const changes = new InvalidationLog(true)
     expect(changes.isOutdated(9, [])).toBe(true)
     changes.known(9)
     expect(changes.isOutdated(9, [])).toBe(false)
@@ -75,5 +75,5 @@ test('an evicted mark outdates the answers of all subjects', () => {
 })
 
 test('without a feed nothing is outdated', () => {
-  expect(new HeardChanges(false).isOutdated(0, REPOSITORY)).toBe(false)
+  expect(new InvalidationLog(false).isOutdated(0, REPOSITORY)).toBe(false)
 })

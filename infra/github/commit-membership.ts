@@ -7,35 +7,35 @@ import { createHistories, type Histories } from '../git/histories.ts'
 import { type TipSet, tipSetOf } from '../git/history.ts'
 import { RefutedCommits } from '../git/refuted-commits.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
-import { type ApiAnswer, readGitFailure, type Trouble, UNAVAILABLE } from './answers.ts'
+import { type ApiAnswer, type HostFailure, readGitFailure, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
-import { isBehind } from './described.ts'
 import type { GitRemotes } from './git-remotes.ts'
-import { subjectsOfCommit } from './heard-changes.ts'
-import type { SharedAnswers } from './shared-answers.ts'
-import { NOW_SECONDS, type TipList, type Tips } from './tips.ts'
+import { subjectsOfCommit } from './invalidation-log.ts'
+import { type LsRemote, NOW_SECONDS, type TipList } from './ls-remote.ts'
+import { isBehind } from './map-repository.ts'
+import type { SharedCache } from './shared-cache.ts'
 
-export interface PinsOptions {
+export interface CommitMembershipOptions {
   api: Pick<GitHubApi, 'get'>
-  tips: Pick<Tips, 'list'>
+  lsRemote: Pick<LsRemote, 'list'>
   remotes: GitRemotes
   patienceMs: number
   clock: Clock
   /** `null`: this process shares no answers. */
-  shared: SharedAnswers | null
+  shared: SharedCache | null
   /** Aborts everything under way. */
   closing: AbortSignal
 }
 
 /** Resolves commits that are given by their full hash. */
-export interface Pins {
+export interface CommitMembership {
   /** The commit, if a branch or tag of the repository leads to it. A proof is cached forever. */
-  resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble>
+  resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | HostFailure>
   /** Waits for running proofs, which `closing` aborts. */
   close(): Promise<void>
 }
 
-const SHARED_PINS = {
+const SHARED_MEMBERSHIP = {
   name: 'pin',
   schema: z.custom<CommitSha>(value => typeof value === 'string' && isCommitSha(value)),
   subjectsOf: (key: string) => subjectsOfCommit(key.slice(0, key.indexOf(' '))),
@@ -44,10 +44,10 @@ const FOREVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.P
 /** However many unknown hashes are tried, branches and tags are listed once in this time. */
 const UNKNOWN_SECONDS = 30
 /** Too many proofs wait. */
-const BUSY: Trouble = { status: 'unavailable', retryAfterSeconds: 10 }
+const BUSY: HostFailure = { status: 'unavailable', retryAfterSeconds: 10 }
 
-export function createPins(options: PinsOptions): Pins {
-  return new GitHubPins(options)
+export function createCommitMembership(options: CommitMembershipOptions): CommitMembership {
+  return new GitHubCommitMembership(options)
 }
 
 /**
@@ -55,22 +55,22 @@ export function createPins(options: PinsOptions): Pins {
  * to the repository. In this order: a comparison with the default branch, which most commits are on; a branch or tag that points at it;
  * the history of all branches and tags, which is cached for a while. Only the first uses the API's quota, and the others work without it.
  */
-class GitHubPins implements Pins {
-  readonly #options: PinsOptions
+class GitHubCommitMembership implements CommitMembership {
+  readonly #options: CommitMembershipOptions
   /** By repository id and hash. */
   readonly #cache: AnswerCache<CommitSha>
   readonly #histories: Histories
   readonly #refuted = new RefutedCommits()
   readonly #tipSets = new WeakMap<TipList, TipSet>()
 
-  constructor(options: PinsOptions) {
+  constructor(options: CommitMembershipOptions) {
     const { patienceMs, clock, shared, closing } = options
     this.#options = options
-    this.#cache = new AnswerCache<CommitSha>({ patienceMs, clock, shared: shared?.room(SHARED_PINS) ?? null })
+    this.#cache = new AnswerCache<CommitSha>({ patienceMs, clock, shared: shared?.namespace(SHARED_MEMBERSHIP) ?? null })
     this.#histories = createHistories({ clock, closing })
   }
 
-  async resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
+  async resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | HostFailure> {
     return await this.#cache.get(keyOf(repository, commit), FOREVER, () => this.#prove(repository, commit))
   }
 
@@ -78,23 +78,23 @@ class GitHubPins implements Pins {
     return this.#histories.close()
   }
 
-  async #prove(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
+  async #prove(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | HostFailure> {
     return (await this.#isStillRefuted(repository, commit)) ? { status: 'missing' } : this.#ask(repository, commit)
   }
 
   async #isStillRefuted(repository: HostRepository, commit: CommitSha): Promise<boolean> {
     const fingerprint = this.#refuted.fingerprintOf(repository.id, commit)
     if (fingerprint === null) return false
-    const listed = await this.#options.tips.list(repository, UNKNOWN_SECONDS)
+    const listed = await this.#options.lsRemote.list(repository, UNKNOWN_SECONDS)
     return listed.status === 'ok' && this.#tipSetOf(listed.value).fingerprint === fingerprint
   }
 
-  async #ask(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | Trouble> {
+  async #ask(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | HostFailure> {
     const compared = await this.#compare(repository, commit)
     if (compared.status === 'ok' && isBehind(compared.data, commit)) return { status: 'ok', value: commit }
     const existence = existenceOf(compared)
     // An existing commit may have been pushed just now. For other hashes, which are endless, an older listing will do.
-    const listed = await this.#options.tips.list(repository, existence === 'commit' ? NOW_SECONDS : UNKNOWN_SECONDS)
+    const listed = await this.#options.lsRemote.list(repository, existence === 'commit' ? NOW_SECONDS : UNKNOWN_SECONDS)
     if (listed.status !== 'ok') return listed
     const refs = [...listed.value].filter(([, oid]) => oid === commit).map(([ref]) => ref)
     // A branch points at a commit; a tag may point at any object.
@@ -117,7 +117,7 @@ class GitHubPins implements Pins {
     commit: CommitSha,
     tips: TipSet,
     isTagged: boolean,
-  ): Promise<CachedAnswer<CommitSha> | Trouble> {
+  ): Promise<CachedAnswer<CommitSha> | HostFailure> {
     try {
       const isProven = await this.#options.remotes.ask(repository, remote => {
         const source = { id: repository.id, remote }

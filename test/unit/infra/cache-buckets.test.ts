@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
-import { openAnswerSlots } from '#infra/github/shared-answers.ts'
+import { openCacheBuckets } from '#infra/github/shared-cache.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 
 const NOW = 1_000_000_000
 
 /** Answers whose digests all choose one entry. */
-function openSlots() {
+function openBucket() {
   const states = createMemoryStateStore()
-  const slots = openAnswerSlots(states, 'gh')
+  const buckets = openCacheBuckets(states, 'gh')
   const idOf = (number: number) => `abcd${number}`
   return {
     states,
-    read: async (number: number) => (await slots.read(idOf(number))).answer,
+    read: async (number: number) => (await buckets.read(idOf(number))).answer,
     write: async (number: number, value: string | null, askedAt = NOW, since = 0) =>
-      await (await slots.read(idOf(number))).write({ askedAt, since, value }),
-    slot: (number: number) => slots.read(idOf(number)),
+      await (await buckets.read(idOf(number))).write({ askedAt, since, value }),
+    bucket: (number: number) => buckets.read(idOf(number)),
   }
 }
 
 test('an entry keeps the newest answers, and names of nothing evict no value', async () => {
-  const { states, read, write } = openSlots()
+  const { states, read, write } = openBucket()
   for (let number = 0; number < 10; number++) await write(number, `value ${number}`, NOW + number)
   for (let number = 10; number < 30; number++) await write(number, null, NOW + number)
   const kept = await Promise.all(Array.from({ length: 30 }, (_, number) => read(number)))
@@ -28,7 +28,7 @@ test('an entry keeps the newest answers, and names of nothing evict no value', a
 })
 
 test('an older answer does not replace a newer one, unless its asker knew later changes', async () => {
-  const { read, write } = openSlots()
+  const { read, write } = openBucket()
   await write(1, 'new')
   await write(1, 'old', NOW - 1)
   expect(await read(1)).toMatchObject({ value: 'new' })
@@ -39,8 +39,8 @@ test('an older answer does not replace a newer one, unless its asker knew later 
 })
 
 test('answers that are written at the same time are all kept', async () => {
-  const { read, slot } = openSlots()
-  const [one, other] = [await slot(1), await slot(2)]
+  const { read, bucket } = openBucket()
+  const [one, other] = [await bucket(1), await bucket(2)]
   await Promise.all([
     one.write({ askedAt: NOW, since: 0, value: 'one' }),
     other.write({ askedAt: NOW, since: 0, value: 'other' }),
@@ -49,7 +49,7 @@ test('answers that are written at the same time are all kept', async () => {
 })
 
 test('a large value is not stored, and answers that nobody uses any more go', async () => {
-  const { read, write } = openSlots()
+  const { read, write } = openBucket()
   await write(1, 'x'.repeat(5_000))
   expect(await read(1)).toBeNull()
   await write(2, 'old')

@@ -2,9 +2,9 @@ import { expect, onTestFinished } from 'vitest'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { changesKey } from '#core/snapshot/store-keys.ts'
 import { openChangeFeed } from '#infra/changes/change-feed.ts'
-import { HeardChanges } from '#infra/github/heard-changes.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
-import { openSharedAnswers } from '#infra/github/shared-answers.ts'
+import { InvalidationLog } from '#infra/github/invalidation-log.ts'
+import { openSharedCache } from '#infra/github/shared-cache.ts'
 import { HostChange } from '#infra/github/webhook.ts'
 import type { FakeGitHub } from '#test/support/fake-github/server.ts'
 import { PATIENT } from '#test/support/patient.ts'
@@ -23,9 +23,9 @@ export async function openReplica(
   { token = null, storePatienceMs = 60_000 }: ReplicaOptions = {},
 ) {
   const clock = { now: () => new Date(github.clock.now()) }
-  const changes = new HeardChanges(true)
+  const changes = new InvalidationLog(true)
   const scope = JSON.stringify([github.origins.api, token])
-  const shared = openSharedAnswers({ states, host: 'gh', scope, changes, clock, patienceMs: storePatienceMs })
+  const shared = openSharedCache({ states, host: 'gh', scope, changes, clock, patienceMs: storePatienceMs })
   const host = await openGitHubHost({
     url: github.origins.web,
     apiUrl: github.origins.api,

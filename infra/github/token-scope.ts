@@ -2,19 +2,19 @@ import { z } from 'zod'
 import type { Clock } from '#core/ports/system.ts'
 import type { ApiAnswer } from './answers.ts'
 import type { Headers } from './api-client.ts'
-import type { SharedAnswers } from './shared-answers.ts'
+import type { SharedCache } from './shared-cache.ts'
 
-export interface TokenSightOptions {
+export interface TokenScopeOptions {
   token: string | null
   clock: Clock
   /** Asks the API with the token. */
   get(url: string, parameters: Readonly<Record<string, string | number>>): Promise<ApiAnswer>
   /** What other processes asked with the same token; `null`: this process shares nothing. */
-  shared: SharedAnswers | null
+  shared: SharedCache | null
 }
 
 /** What the operator's token sees. */
-export interface TokenSight {
+export interface TokenScope {
   /** Notes the headers of an answer to the token. */
   note(headers: Headers): void
   /** Whether it may see private repositories. `true` until an answer of the host says otherwise. */
@@ -36,7 +36,7 @@ const FINE_GRAINED = 'github_pat_'
 /** Tokens whose scopes tell what they see. That of an app has permissions instead, and an empty list of scopes. */
 const SCOPED = /^(?:gh[po]_|[0-9a-f]{40}$)/
 
-export function createTokenSight({ token, clock, get, shared }: TokenSightOptions): TokenSight {
+export function createTokenScope({ token, clock, get, shared }: TokenScopeOptions): TokenScope {
   const isFineGrained = token?.startsWith(FINE_GRAINED) === true
   const isScoped = token !== null && SCOPED.test(token)
   /** Scopes of a classic token; `null`: unknown. */
@@ -44,14 +44,14 @@ export function createTokenSight({ token, clock, get, shared }: TokenSightOption
   /** The last listing of a fine-grained token's private repositories. Times in milliseconds since 1970. */
   let listed = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY, isEmpty: false }
   // No webhook tells of it, and no listing counts for longer than before.
-  const room = shared?.room({ name: 'sight', schema: Listing, subjectsOf: () => [] }) ?? null
+  const namespace = shared?.namespace({ name: 'sight', schema: Listing, subjectsOf: () => [] }) ?? null
   const isWithin = (instant: number, seconds: number) => clock.now().getTime() - instant < seconds * 1000
 
   async function list(): Promise<void> {
     const askedAt = clock.now().getTime()
     listed = { ...listed, askedAt }
-    const look = (await room?.look('private repositories')) ?? null
-    const found = look?.found
+    const lookup = (await namespace?.get('private repositories')) ?? null
+    const found = lookup?.found
     if (found?.answer.status === 'ok' && isWithin(found.askedAt, LISTED_SECONDS)) {
       const delayMs = Math.random() * SHARED_DELAY_SECONDS * 1000
       listed = { askedAt: found.askedAt + delayMs, answeredAt: found.askedAt, isEmpty: found.answer.value.isEmpty }
@@ -62,7 +62,7 @@ export function createTokenSight({ token, clock, get, shared }: TokenSightOption
     // A page may be empty although others follow.
     const isEmpty = Array.isArray(answer.data) && answer.data.length === 0 && answer.link === null
     listed = { askedAt, answeredAt: askedAt, isEmpty }
-    look?.publish({ answer: { status: 'ok', value: { isEmpty } }, askedAt })
+    lookup?.publish({ answer: { status: 'ok', value: { isEmpty } }, askedAt })
   }
 
   function maySeePrivate(): boolean {

@@ -5,9 +5,9 @@ import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { sharedAnswersKey } from '#core/snapshot/store-keys.ts'
-import type { HeardChanges } from './heard-changes.ts'
+import type { InvalidationLog } from './invalidation-log.ts'
 
-export interface SharedAnswersOptions {
+export interface SharedCacheOptions {
   states: StateStore
   /** Segment of the host. */
   host: string
@@ -16,7 +16,7 @@ export interface SharedAnswersOptions {
    * which names visitors asked for, and that processes with other tokens share nothing.
    */
   scope: string
-  changes: HeardChanges
+  changes: InvalidationLog
   clock: Clock
   fallbacks?: Fallbacks
   /** How long a visitor waits for the store before the host is asked. */
@@ -29,31 +29,31 @@ export interface TimedAnswer<Value> {
   askedAt: number
 }
 
-/** What one look at the store found. */
-export interface SharedLook<Value> {
+/** What one lookup in the store found. */
+export interface SharedLookup<Value> {
   /** The answer of any process; `null` when there is none, or it is outdated. */
   found: TimedAnswer<Value> | null
-  /** Shares the answer to a question that was asked after this look. Returns at once, and never throws. */
+  /** Shares the answer to a question that was asked after this lookup. Returns at once, and never throws. */
   publish(answer: TimedAnswer<Value>): void
 }
 
 /** The shared answers of one kind of question. */
-export interface SharedRoom<Value> {
+export interface SharedNamespace<Value> {
   /** `null` when the store cannot be asked now. Never throws. */
-  look(key: string): Promise<SharedLook<Value> | null>
+  get(key: string): Promise<SharedLookup<Value> | null>
 }
 
-export interface RoomOptions<Value> {
-  /** Separates the keys of the rooms. */
+export interface NamespaceOptions<Value> {
+  /** Separates the keys of the namespaces. */
   name: string
   schema: z.ZodType<Value>
-  /** Subjects whose changes outdate the answer. See `HeardChanges`. @param value `null`: there is none */
+  /** Subjects whose changes outdate the answer. See `InvalidationLog`. @param value `null`: there is none */
   subjectsOf(key: string, value: Value | null): string[]
 }
 
 /** What the processes of a deployment ask the host, they share through the state store. */
-export interface SharedAnswers {
-  room<Value>(options: RoomOptions<Value>): SharedRoom<Value>
+export interface SharedCache {
+  namespace<Value>(options: NamespaceOptions<Value>): SharedNamespace<Value>
   /** Waits for the answers that are being written. */
   close(): Promise<void>
 }
@@ -66,13 +66,13 @@ const WRITES_AT_ONCE = 64
 /** Visitors make up names of nothing, so only so many of them are written. */
 const MISSING_EACH_SECOND = 5
 
-export function openSharedAnswers(options: SharedAnswersOptions): SharedAnswers {
-  return new StateSharedAnswers(options)
+export function openSharedCache(options: SharedCacheOptions): SharedCache {
+  return new StateSharedCache(options)
 }
 
-class StateSharedAnswers implements SharedAnswers {
-  readonly #options: SharedAnswersOptions
-  readonly #slots: AnswerSlots
+class StateSharedCache implements SharedCache {
+  readonly #options: SharedCacheOptions
+  readonly #buckets: CacheBuckets
   readonly #fallbacks: Fallbacks
   readonly #secret: Buffer
   readonly #writing = new Set<Promise<void>>()
@@ -81,24 +81,24 @@ class StateSharedAnswers implements SharedAnswers {
   /** Of the current second: written answers of names of nothing. */
   #missing = { second: 0, count: 0 }
 
-  constructor(options: SharedAnswersOptions) {
+  constructor(options: SharedCacheOptions) {
     this.#options = options
-    this.#slots = openAnswerSlots(options.states, options.host)
+    this.#buckets = openCacheBuckets(options.states, options.host)
     this.#fallbacks = options.fallbacks ?? NO_FALLBACKS
     this.#secret = createHash('sha256').update(options.scope).digest()
   }
 
-  room<Value>(room: RoomOptions<Value>): SharedRoom<Value> {
+  namespace<Value>(namespace: NamespaceOptions<Value>): SharedNamespace<Value> {
     return {
-      look: async key => {
+      get: async key => {
         const since = this.#options.changes.last
-        const slot = await this.#read(this.#idOf(room.name, key))
-        if (slot === null) return null
+        const bucket = await this.#read(this.#idOf(namespace.name, key))
+        if (bucket === null) return null
         return {
-          found: this.#found(room, key, slot.answer),
+          found: this.#found(namespace, key, bucket.answer),
           publish: ({ answer, askedAt }) => {
             const value = answer.status === 'ok' ? (answer.value as JsonValue) : null
-            this.#write(slot, { askedAt, since, value })
+            this.#write(bucket, { askedAt, since, value })
           },
         }
       },
@@ -110,17 +110,21 @@ class StateSharedAnswers implements SharedAnswers {
   }
 
   /** `null` when the store does not answer in time. */
-  async #read(id: string): Promise<ReadSlot | null> {
+  async #read(id: string): Promise<ReadBucket | null> {
     if (this.#reading >= READS_AT_ONCE || this.#now() < this.#pausedUntil) return null
     this.#reading++
-    const reading = this.#slots
+    const reading = this.#buckets
       .read(id)
       .catch(error => this.#pause(error))
       .finally(() => this.#reading--)
     return await withTimeout(reading, this.#options.patienceMs, () => this.#pause(new Error('the store answers too late')))
   }
 
-  #found<Value>({ schema, subjectsOf }: RoomOptions<Value>, key: string, stored: StoredAnswer | null): TimedAnswer<Value> | null {
+  #found<Value>(
+    { schema, subjectsOf }: NamespaceOptions<Value>,
+    key: string,
+    stored: StoredAnswer | null,
+  ): TimedAnswer<Value> | null {
     // The clock of another process may be ahead.
     if (stored === null || stored.askedAt > this.#now()) return null
     const { askedAt, since } = stored
@@ -129,10 +133,10 @@ class StateSharedAnswers implements SharedAnswers {
     return { answer: value === null ? { status: 'missing' } : { status: 'ok', value }, askedAt }
   }
 
-  #write(slot: ReadSlot, answer: StoredAnswer): void {
+  #write(bucket: ReadBucket, answer: StoredAnswer): void {
     if (this.#writing.size >= WRITES_AT_ONCE || this.#now() < this.#pausedUntil) return
     if (answer.value === null && !this.#mayWriteMissing()) return
-    const writing: Promise<void> = slot
+    const writing: Promise<void> = bucket
       .write(answer)
       .catch(error => void this.#pause(error))
       .finally(() => this.#writing.delete(writing))
@@ -151,8 +155,8 @@ class StateSharedAnswers implements SharedAnswers {
     return null
   }
 
-  #idOf(room: string, key: string): string {
-    return createHmac('sha256', this.#secret).update(`${room} ${key}`).digest('hex').slice(0, 40)
+  #idOf(namespace: string, key: string): string {
+    return createHmac('sha256', this.#secret).update(`${namespace} ${key}`).digest('hex').slice(0, 40)
   }
 
   #now(): number {
@@ -164,18 +168,18 @@ class StateSharedAnswers implements SharedAnswers {
 interface StoredAnswer {
   /** When the question was asked, in milliseconds since 1970. */
   askedAt: number
-  /** Number of the last change that the asker knew. See `HeardChanges`. */
+  /** Number of the last change that the asker knew. See `InvalidationLog`. */
   since: number
   /** `null`: there is none. */
   value: JsonValue
 }
 
-interface AnswerSlots {
+interface CacheBuckets {
   /** @param id hex digest of the question */
-  read(id: string): Promise<ReadSlot>
+  read(id: string): Promise<ReadBucket>
 }
 
-interface ReadSlot {
+interface ReadBucket {
   /** `null` when no answer is stored, or the entry is damaged. */
   answer: StoredAnswer | null
   /** Stores a newer answer. Does nothing when a newer one is there, or the entry is being written by others again and again. */
@@ -186,7 +190,7 @@ interface ReadSlot {
  * Digits of a question's digest that choose the entry of its answer. The number of entries is fixed, and so is the number of answers in
  * each: what visitors ask for cannot fill the store, and nothing needs to be removed.
  */
-const SLOT_DIGITS = 4
+const BUCKET_DIGITS = 4
 /** Answers of each kind in one entry. Separate bounds: names of nothing are endless, and must not evict values. */
 const KEPT_VALUES = 4
 const KEPT_MISSING = 4
@@ -204,10 +208,10 @@ const Entry = z.object({
 type StoredRow = z.infer<typeof Entry>['answers'][number]
 
 /** Answers in small entries of the state store. @param host segment of the host */
-export function openAnswerSlots(states: StateStore, host: string): AnswerSlots {
+export function openCacheBuckets(states: StateStore, host: string): CacheBuckets {
   return {
     async read(id) {
-      const key = sharedAnswersKey(host, id.slice(0, SLOT_DIGITS))
+      const key = sharedAnswersKey(host, id.slice(0, BUCKET_DIGITS))
       let stored = await states.read(key)
       const found = rowsOf(stored?.value).find(row => row.id === id)
       return {
