@@ -3,9 +3,9 @@ import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/fair-gate.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
-import { createHistories, type Histories } from '../git/histories.ts'
+import { type CommitGraphCache, createCommitGraphCache } from '../git/commit-graph-cache.ts'
 import { type TipSet, tipSetOf } from '../git/history.ts'
-import { RefutedCommits } from '../git/refuted-commits.ts'
+import { UnreachableCommits } from '../git/unreachable-commits.ts'
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, type HostFailure, readGitFailure, UNAVAILABLE } from './answers.ts'
 import type { GitHubApi } from './api.ts'
@@ -59,15 +59,15 @@ class GitHubCommitMembership implements CommitMembership {
   readonly #options: CommitMembershipOptions
   /** By repository id and hash. */
   readonly #cache: AnswerCache<CommitSha>
-  readonly #histories: Histories
-  readonly #refuted = new RefutedCommits()
+  readonly #commitGraphs: CommitGraphCache
+  readonly #unreachable = new UnreachableCommits()
   readonly #tipSets = new WeakMap<TipList, TipSet>()
 
   constructor(options: CommitMembershipOptions) {
     const { patienceMs, clock, shared, closing } = options
     this.#options = options
     this.#cache = new AnswerCache<CommitSha>({ patienceMs, clock, shared: shared?.namespace(SHARED_MEMBERSHIP) ?? null })
-    this.#histories = createHistories({ clock, closing })
+    this.#commitGraphs = createCommitGraphCache({ clock, closing })
   }
 
   async resolve(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | HostFailure> {
@@ -75,15 +75,15 @@ class GitHubCommitMembership implements CommitMembership {
   }
 
   close(): Promise<void> {
-    return this.#histories.close()
+    return this.#commitGraphs.close()
   }
 
   async #prove(repository: HostRepository, commit: CommitSha): Promise<CachedAnswer<CommitSha> | HostFailure> {
-    return (await this.#isStillRefuted(repository, commit)) ? { status: 'missing' } : this.#ask(repository, commit)
+    return (await this.#isStillUnreachable(repository, commit)) ? { status: 'missing' } : this.#ask(repository, commit)
   }
 
-  async #isStillRefuted(repository: HostRepository, commit: CommitSha): Promise<boolean> {
-    const fingerprint = this.#refuted.fingerprintOf(repository.id, commit)
+  async #isStillUnreachable(repository: HostRepository, commit: CommitSha): Promise<boolean> {
+    const fingerprint = this.#unreachable.fingerprintOf(repository.id, commit)
     if (fingerprint === null) return false
     const listed = await this.#options.lsRemote.list(repository, UNKNOWN_SECONDS)
     return listed.status === 'ok' && this.#tipSetOf(listed.value).fingerprint === fingerprint
@@ -101,7 +101,7 @@ class GitHubCommitMembership implements CommitMembership {
     if (refs.some(ref => ref.startsWith('refs/heads/')) || (refs.length > 0 && existence === 'commit'))
       return { status: 'ok', value: commit }
     const tips = this.#tipSetOf(listed.value)
-    if (existence === 'nothing' && refs.length === 0) return this.#refute(repository, commit, tips)
+    if (existence === 'nothing' && refs.length === 0) return this.#noteUnreachable(repository, commit, tips)
     return this.#searchHistory(repository, commit, tips, refs.length > 0)
   }
 
@@ -122,10 +122,10 @@ class GitHubCommitMembership implements CommitMembership {
       const isProven = await this.#options.remotes.ask(repository, remote => {
         const source = { id: repository.id, remote }
         // A tag points here; only the object's type is left to check.
-        return isTagged ? this.#histories.isCommit(source, commit) : this.#histories.leadTo(source, tips, commit)
+        return isTagged ? this.#commitGraphs.isCommit(source, commit) : this.#commitGraphs.leadTo(source, tips, commit)
       })
       if (isProven) return { status: 'ok', value: commit }
-      return this.#refute(repository, commit, tips)
+      return this.#noteUnreachable(repository, commit, tips)
     } catch (error) {
       if (error instanceof GateFull) return BUSY
       const failure = readGitFailure(error, true)
@@ -133,8 +133,8 @@ class GitHubCommitMembership implements CommitMembership {
     }
   }
 
-  #refute({ id }: HostRepository, commit: CommitSha, tips: TipSet): CachedAnswer<CommitSha> {
-    this.#refuted.add(id, commit, tips.fingerprint)
+  #noteUnreachable({ id }: HostRepository, commit: CommitSha, tips: TipSet): CachedAnswer<CommitSha> {
+    this.#unreachable.add(id, commit, tips.fingerprint)
     return { status: 'missing' }
   }
 

@@ -8,7 +8,7 @@ import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRefs } from '#core/ports/git-host.ts'
 import type { TipSet } from '../git/history.ts'
-import { RefutedCommits } from '../git/refuted-commits.ts'
+import { UnreachableCommits } from '../git/unreachable-commits.ts'
 import type { Watch } from './file-stamps.ts'
 import type { GitConcurrency } from './git-concurrency.ts'
 import { type RepositoryLocation, readHead } from './location.ts'
@@ -49,9 +49,9 @@ export class Commits {
   /** Commits to which the tips of their repository lead. */
   readonly #pinned = new LRUCache<string, true>({ maxSize: PINNED_BYTES, sizeCalculation: memoryOfEntry })
   /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
-  readonly #refuted = new RefutedCommits()
+  readonly #unreachable = new UnreachableCommits()
   readonly #absent = new LRUCache<string, true>({ maxSize: ABSENT_BYTES, sizeCalculation: memoryOfEntry, ttl: ABSENT_MS })
-  /** Histories whose walk took too long, by repository and fingerprint of the tips: another hash may take as long. */
+  /** CommitGraphCache whose walk took too long, by repository and fingerprint of the tips: another hash may take as long. */
   readonly #unfinished = new LRUCache<string, true>({
     maxSize: UNFINISHED_BYTES,
     sizeCalculation: memoryOfEntry,
@@ -135,7 +135,7 @@ export class Commits {
     if (fingerprint === undefined) return null
     const key = pinKey(location, fingerprint, oid)
     if (this.#pinned.has(key)) return oid
-    if (this.#absent.has(key) || this.#refuted.fingerprintOf(location.identity, oid) === fingerprint) return null
+    if (this.#absent.has(key) || this.#unreachable.fingerprintOf(location.identity, oid) === fingerprint) return null
     return (await this.#proofs.run(key, () => this.#prove(location, oid))) ? oid : null
   }
 
@@ -151,7 +151,7 @@ export class Commits {
       const reached = tips && (await this.#walk(location, tips, oid))
       if (tips === null || reached === null) return false
       if (reached === 'yes') this.#pinned.set(pinKey(location, tips.fingerprint, oid), true)
-      if (reached === 'no') this.#refuted.add(location.identity, oid, tips.fingerprint)
+      if (reached === 'no') this.#unreachable.add(location.identity, oid, tips.fingerprint)
       if (reached === 'unknown') this.#absent.set(pinKey(location, tips.fingerprint, oid), true)
       return reached === 'yes'
     })

@@ -24,11 +24,11 @@ import {
 import { type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { encodePath } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
-import { ifAbsent, readRealText } from '../git/contained.ts'
 import { readPathHistory } from '../git/path-history.ts'
 import { GitError } from '../git/process.ts'
 import { createRawFiles, type RawFiles } from '../git/raw-file.ts'
 import { openReader } from '../git/reader.ts'
+import { ifAbsent, readRealText } from '../git/safe-open.ts'
 import { UnreadableCommit } from '../git/tree-objects.ts'
 import { type GitView, removeLeftoverViews } from '../git/view.ts'
 import { Commits, type SearchTimes } from './commits.ts'
@@ -349,7 +349,7 @@ const KEPT_BYTES = 4 * 1024 * 1024
 /** A history that was told in part is not walked again for this time. */
 const CUT_MS = 120_000
 
-/** Histories of paths of local repositories, read in private views and kept: what lies behind a commit never changes. */
+/** CommitGraphCache of paths of local repositories, read in private views and kept: what lies behind a commit never changes. */
 export class LocalPathHistory {
   readonly #views: PrivateViews
   readonly #concurrency: GitConcurrency

@@ -2,7 +2,7 @@ import { lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
 import { compareBytes } from '#core/text.ts'
-import { ifAbsent } from '../git/contained.ts'
+import { ifAbsent } from '../git/safe-open.ts'
 import type { RepositoryName } from './location.ts'
 import type { OnRefused } from './refusals.ts'
 

@@ -2,7 +2,7 @@ import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
 import { detached, withoutTrailing } from '#core/text.ts'
-import { ifAbsent, readRealText } from '../git/contained.ts'
+import { ifAbsent, readRealText } from '../git/safe-open.ts'
 import type { Watch } from './file-stamps.ts'
 import type { Computed } from './stat-cache.ts'
 

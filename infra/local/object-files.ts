@@ -1,7 +1,7 @@
 import { constants, linkSync, lstatSync, renameSync, type Stats } from 'node:fs'
 import { type FileHandle, open, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasDescriptorPaths, ifAbsent, isStillAt } from '../git/contained.ts'
+import { hasDescriptorPaths, ifAbsent, isStillAt } from '../git/safe-open.ts'
 
 /** The repository reads something outside it, or something that is neither a file nor a folder. */
 export class NotSelfContained extends Error {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LOCAL_PACKED_REFS_BYTES, LOCAL_REFS } from '#core/limits.ts'
 import { MAP_ENTRY_BYTES, memoryOfText } from '#core/memory.ts'
 import { detached } from '#core/text.ts'
-import { ifAbsent, openReal } from '../git/contained.ts'
+import { ifAbsent, openReal } from '../git/safe-open.ts'
 import { NotSelfContained, ViewTooLarge } from './object-files.ts'
 import { type Computed, StatCache } from './stat-cache.ts'
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, rmdir, utimes, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { openReal, pathOf } from '../git/contained.ts'
+import { openReal, pathOf } from '../git/safe-open.ts'
 import { prepareGitDir, TEMPORARY_PREFIX } from '../git/view.ts'
 import {
   BRING_BOUNDS,

@@ -3,9 +3,9 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inflateSync, constants as zlib } from 'node:zlib'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { ifAbsent } from '../git/contained.ts'
 import type { TipSet } from '../git/history.ts'
 import { GitError, type GitResources, runGit, startGit } from '../git/process.ts'
+import { ifAbsent } from '../git/safe-open.ts'
 
 /** Peels a tag, or a tag of a tag, to its commit; returns a commit as it is; `null` for every other object. @throws GitError */
 export async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | null> {

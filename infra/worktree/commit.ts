@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
-import { readSmallFile } from '../git/contained.ts'
 import { requireGit } from '../git/process.ts'
 import { openReader } from '../git/reader.ts'
+import { readSmallFile } from '../git/safe-open.ts'
 import { openLiveView } from '../git/view.ts'
 
 /**

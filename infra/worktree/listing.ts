@@ -3,8 +3,8 @@ import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { ifAbsent, readSmallFile } from '../git/contained.ts'
 import { GitError, runGit, startGit } from '../git/process.ts'
+import { ifAbsent, readSmallFile } from '../git/safe-open.ts'
 
 /** A path of the working folder. The file may be missing. */
 export interface ListedPath {

@@ -7,8 +7,8 @@ import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } fro
 import { SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import { sentence } from '#core/words/sentence.ts'
-import { ifAbsent, openReal, pathOf } from '../git/contained.ts'
 import { GitError } from '../git/process.ts'
+import { ifAbsent, openReal, pathOf } from '../git/safe-open.ts'
 import { type ListedPath, listFolder, listWithGit } from './listing.ts'
 import { findWorktree, WorktreeError, type WorktreePlace } from './place.ts'
 

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { ifAbsent } from '../git/contained.ts'
+import { ifAbsent } from '../git/safe-open.ts'
 import { listIgnoredFolders } from './listing.ts'
 import { findWorktree } from './place.ts'
 

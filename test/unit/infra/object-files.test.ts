@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open, readdir, readFile, readlink, realpath, rename, rm
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { pathOf } from '#infra/git/contained.ts'
+import { pathOf } from '#infra/git/safe-open.ts'
 import { type BringBounds, FileBringer, ViewUnavailable } from '#infra/local/object-files.ts'
 import { otherFileSystem } from '#test/support/temporary-files.ts'
 

@@ -20,7 +20,7 @@ export interface HistorySource {
  * scratch repository, so later calls of `leadTo` fetch nothing, or only new commits; `isCommit` fetches one commit at each call. Questions
  * about one repository take turns: a slow repository holds one place of the fetch gate, and questions that wait for a fetch share its failure.
  */
-export interface Histories {
+export interface CommitGraphCache {
   /** Whether a tip leads to the commit. @throws GateFull when too many questions wait, FetchTooLarge, GitError, or the error of the fetch */
   leadTo(source: HistorySource, tips: TipSet, commit: string): Promise<boolean>
   /** Whether the host gives out a commit under this id. Fetches that commit alone. @throws as `leadTo` */
@@ -41,7 +41,7 @@ export interface HistoryBounds {
 /** Enough for one of the largest histories, or for some hundred of the usual size. */
 export const HISTORY_BOUNDS: HistoryBounds = { repositories: 8, bytes: 768 * 1024 * 1024, milliseconds: 600_000 }
 
-export interface HistoriesOptions {
+export interface CommitGraphCacheOptions {
   clock: Clock
   /** Aborts everything under way. */
   closing: AbortSignal
@@ -63,11 +63,16 @@ const TOO_LARGE_BYTES = 4 * 1024 * 1024
 /** Estimated memory of an error with its cause, and the key. */
 const FAILURE_BYTES = 4_096
 
-export function createHistories({ clock, closing, bounds = HISTORY_BOUNDS, resources }: HistoriesOptions): Histories {
-  return new CachedHistories(clock, bounds, closing, resources)
+export function createCommitGraphCache({
+  clock,
+  closing,
+  bounds = HISTORY_BOUNDS,
+  resources,
+}: CommitGraphCacheOptions): CommitGraphCache {
+  return new ScratchCommitGraphs(clock, bounds, closing, resources)
 }
 
-class CachedHistories implements Histories {
+class ScratchCommitGraphs implements CommitGraphCache {
   readonly #clock: Clock
   readonly #bounds: HistoryBounds
   /** In order: a repository takes one place, since its questions take turns, so none overtakes the others. */

@@ -8,15 +8,15 @@ const ALL_BYTES = 4 * 1024 * 1024
 const HASHES_EACH = 1_000
 const FIRST_HASHES = 8
 
-interface Refuted {
+interface UnreachableHashes {
   /** Fingerprint of the tips that lead to none of the hashes. */
   fingerprint: TipSet['fingerprint']
   hashes: HashRing
 }
 
 /** Hashes to which no branch or tag of their repository leads, by repository id. Valid until a tip changes. Bounded by bytes. */
-export class RefutedCommits {
-  readonly #byRepository = new LRUCache<string, Refuted>({
+export class UnreachableCommits {
+  readonly #byRepository = new LRUCache<string, UnreachableHashes>({
     maxSize: ALL_BYTES,
     sizeCalculation: ({ hashes }) => ENTRY_BYTES + hashes.sizeBytes,
   })

@@ -1,7 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type CommitGraphCache,
+  type CommitGraphCacheOptions,
+  createCommitGraphCache,
+  HISTORY_BOUNDS,
+  surplusAmong,
+} from '#infra/git/commit-graph-cache.ts'
 import { FetchTooLarge } from '#infra/git/fetch.ts'
-import { createHistories, HISTORY_BOUNDS, type Histories, type HistoriesOptions, surplusAmong } from '#infra/git/histories.ts'
 import { tipSetOf, tipsToName } from '#infra/git/history.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { serveRepositories } from '#test/support/served-repositories.ts'
@@ -11,34 +17,38 @@ const served = await serveRepositories()
 const { github, temporary, create } = served
 let repository: TestRepository
 let closing: AbortController
-let histories: Histories
+let commitGraphs: CommitGraphCache
 
 beforeEach(async () => {
   github.reset()
   // Only `advance` moves it: how long a test takes decides nothing.
   github.clock.stopAt(Date.now())
   repository = await create()
-  histories = open()
+  commitGraphs = open()
 })
 
 afterEach(async () => {
   closing.abort()
-  await histories.close()
+  await commitGraphs.close()
   expect(await readdir(temporary)).toEqual([])
 })
 
 afterAll(served.close)
 
 /** Is closed with the test. */
-function open(options: Partial<HistoriesOptions> = {}): Histories {
+function open(options: Partial<CommitGraphCacheOptions> = {}): CommitGraphCache {
   closing = new AbortController()
-  histories = createHistories({ clock: { now: () => new Date(github.clock.now()) }, closing: closing.signal, ...options })
-  return histories
+  commitGraphs = createCommitGraphCache({
+    clock: { now: () => new Date(github.clock.now()) },
+    closing: closing.signal,
+    ...options,
+  })
+  return commitGraphs
 }
 
 function ask(commit: string, tips: readonly string[], of = repository): Promise<boolean> {
   const remote = { url: `${github.origins.web}/acme/${of.name}.git`, authorization: null }
-  return histories.leadTo({ id: of.name, remote }, tipSetOf(tips), commit)
+  return commitGraphs.leadTo({ id: of.name, remote }, tipSetOf(tips), commit)
 }
 
 const fetches = () => github.log.git.map(({ git }) => [git?.wants, git?.haves])
