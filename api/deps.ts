@@ -8,7 +8,7 @@ import type { Clock } from '#core/ports/system.ts'
 import type { OAuthDeps } from './oauth/oauth.ts'
 import type { OperatorContent } from './operator/operator-content.ts'
 import type { RepositoryRule } from './operator/repository-rule.ts'
-import type { LoggedNames } from './people/logged-names.ts'
+import type { LogRedaction } from './people/log-redaction.ts'
 import type { People } from './people/people.ts'
 import type { PurposeKeys } from './purpose-keys.ts'
 import type { SnapshotReader } from './snapshot/snapshot-reader.ts'
@@ -27,7 +27,7 @@ export interface Deps {
   /** Who sends requests; `null`: everybody is anonymous. */
   people: People | null
   /** How the log names repositories. */
-  names: LoggedNames
+  names: LogRedaction
   /** The authorization server; `null` where sign-in is not set up. */
   oauth: OAuthDeps | null
   /** Repositories that this deployment serves (`null`: all) and refuses. */

@@ -2,9 +2,9 @@ import { isServed } from '#api/mount/open-mount.ts'
 import { viewerOfAccess } from '#api/oauth/grants.ts'
 import { type OAuthDeps, openOAuth } from '#api/oauth/oauth.ts'
 import type { AuditLog } from '#api/people/audit.ts'
-import { formatIdKey, parseIdKey } from '#api/people/locators.ts'
 import { openPeople } from '#api/people/open-people.ts'
 import { PEOPLE_HOST, type People } from '#api/people/people.ts'
+import { formatIdKey, parseIdKey } from '#api/people/record-ids.ts'
 import { formatNewKeys, parseSealingKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost } from '#core/ports/git-host.ts'
@@ -26,7 +26,7 @@ export interface PeopleInfra {
   secret(name: 'keys' | 'id-key', generate: () => string): Promise<string>
 }
 
-export interface PeopleContext {
+export interface DeploymentContext {
   baseUrl: string
   /** Whether the store is a bucket, which keeps no secrets. */
   isBucket: boolean
@@ -50,7 +50,7 @@ export async function deploymentPeople(
   infra: PeopleInfra,
   settings: Pick<Settings, 'idKey' | 'allow' | 'deny'>,
   keys: SealingKeys,
-  { baseUrl, isBucket, log, fallbacks }: PeopleContext,
+  { baseUrl, isBucket, log, fallbacks }: DeploymentContext,
 ): Promise<People | null> {
   const { states, clock, random, people } = infra
   const git = infra.hosts.find(({ segment }) => segment === PEOPLE_HOST)
@@ -78,7 +78,7 @@ export function deploymentOAuth(
   { people, documents }: { people: People | null; documents: WebDocuments },
 ): OAuthDeps | null {
   if (host === null || people === null) return null
-  const { records, seals, locators, audit, clock, random, origin } = people.foundation
+  const { records, seals, recordIds, audit, clock, random, origin } = people.context
   return openOAuth({
     baseUrl: origin,
     hosts: hosts.map(({ segment }) => segment).filter(segment => segment === PEOPLE_HOST),
@@ -87,7 +87,7 @@ export function deploymentOAuth(
     documents,
     keys,
     records,
-    locators,
+    recordIds,
     seals,
     clock,
     random,

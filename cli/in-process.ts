@@ -2,7 +2,7 @@ import { rememberListings } from '#api/cards/list-on-visit.ts'
 import type { Deps } from '#api/deps.ts'
 import { requestRepair } from '#api/mount/request-repair.ts'
 import { NO_CONTENT } from '#api/operator/operator-content.ts'
-import { createLoggedNames } from '#api/people/logged-names.ts'
+import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from '#api/purpose-keys.ts'
 import { type AddressHandlers, addressHandlers } from '#api/routes/address-endpoints.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
@@ -72,7 +72,7 @@ function assembleDeps(
     clock,
     // Cursors live as long as the process.
     cursorKeys: deriveKeys(keys, 'cursor'),
-    names: createLoggedNames(deriveKeys(keys, 'log')[0]),
+    names: createLogRedaction(deriveKeys(keys, 'log')[0]),
     people: null,
     oauth: null,
     allow: null,

@@ -11,7 +11,7 @@ import { requestRepair } from '#api/mount/request-repair.ts'
 import { type OperatorContent, REFERENCE_REPOSITORY } from '#api/operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from '#api/operator/published.ts'
 import { readOperatorFolder } from '#api/operator/read-folder.ts'
-import { createLoggedNames } from '#api/people/logged-names.ts'
+import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { pagePeople } from '#api/people/page-people.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
@@ -40,7 +40,7 @@ import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
-import { deploymentKeys, deploymentOAuth, deploymentPeople, type PeopleContext, startKeepAlive } from './deployment-people.ts'
+import { type DeploymentContext, deploymentKeys, deploymentOAuth, deploymentPeople, startKeepAlive } from './deployment-people.ts'
 import { JOB_PROGRAM } from './job-program.ts'
 import { createInProcessRunner } from './runners.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
@@ -190,12 +190,12 @@ async function assembleDeps(
     log: Logger
     metrics: Metrics
     fallbacks: Fallbacks
-    context: Pick<PeopleContext, 'baseUrl' | 'isBucket'>
+    context: Pick<DeploymentContext, 'baseUrl' | 'isBucket'>
   },
 ): Promise<Deps> {
   const { blobs, states, queue, hosts, local, clock } = infra
   const keys = await deploymentKeys(infra, settings)
-  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const names = createLogRedaction(deriveKeys(keys, 'log')[0])
   const people = await deploymentPeople(infra, settings, keys, { ...context, log, fallbacks })
   const documents = openWebDocuments(CLIENT_DOCUMENT)
   const oauth = deploymentOAuth(infra, settings, keys, { people, documents })

@@ -1,5 +1,5 @@
-import { createAgentToken, deleteAgentToken, livingTokens } from '#api/people/agent-tokens.ts'
-import type { Foundation } from '#api/people/foundation.ts'
+import { activeTokens, createAgentToken, deleteAgentToken } from '#api/people/agent-tokens.ts'
+import type { PeopleContext } from '#api/people/context.ts'
 import type { AgentToken, PersonRecord } from '#api/people/records.ts'
 import { parseAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
@@ -50,7 +50,7 @@ export async function manageTokens(
         fallbacks: NO_FALLBACKS,
       })
       if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', sentence('asTheService'))
-      process.stdout.write(await run(command, people.foundation, infra))
+      process.stdout.write(await run(command, people.context, infra))
       return EXIT_OK
     } finally {
       await infra.close()
@@ -62,25 +62,25 @@ export async function manageTokens(
 }
 
 /** What is printed. The secret stands alone on the last line, so that it can be piped. */
-async function run(command: TokenCommand, foundation: Foundation, infra: Pick<Infra, 'local'>): Promise<string> {
-  const person = foundation.locators.operator()
+async function run(command: TokenCommand, context: PeopleContext, infra: Pick<Infra, 'local'>): Promise<string> {
+  const person = context.recordIds.operator()
   switch (command.action) {
     case 'create': {
       const repository = await findPrivate(infra, command.address)
       const plan = { repository, label: command.label, expiresInDays: command.days }
-      const created = await createAgentToken(foundation, person, plan, operatorRecord(person))
+      const created = await createAgentToken(context, person, plan, operatorRecord(person))
       return created === null ? '' : `${created.token}\n`
     }
     case 'list': {
-      const record = await foundation.records.people.read(person)
-      const living = livingTokens(record?.tokens ?? [], foundation.clock.now())
-      return living
+      const record = await context.records.people.read(person)
+      const active = activeTokens(record?.tokens ?? [], context.clock.now())
+      return active
         .filter(({ address }) => command.address === null || address === command.address)
         .map(token => formatLine(token))
         .join('')
     }
     case 'delete': {
-      await deleteAgentToken(foundation, person, command.id)
+      await deleteAgentToken(context, person, command.id)
       return ''
     }
   }

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import type { EndpointCredential, EndpointGuard } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { RequestOrigin } from '../people/audit.ts'
-import { isFromOwnPages } from '../people/own-pages.ts'
 import type { People } from '../people/people.ts'
-import { presentedToken } from '../people/presented.ts'
+import { presentedToken } from '../people/request-credentials.ts'
+import { isSameOrigin } from '../people/same-origin.ts'
 import { ANONYMOUS, type Viewer } from '../people/viewer.ts'
 
 /** Who may call a route. `own_pages_of_anyone`: a page of this deployment, signed in or not. */
@@ -29,8 +29,8 @@ export async function admit(
   { guard, credential }: { guard: RouteGuard; credential: EndpointCredential },
 ): Promise<Viewer> {
   const { headers } = request
-  if (isForOwnPages(guard) && !isFromOwnPages(headers, origin)) {
-    people?.foundation.audit.note('origin.refused', { origin: originOf(request) })
+  if (requiresSameOrigin(guard) && !isSameOrigin(headers, origin)) {
+    people?.context.audit.note('origin.refused', { origin: originOf(request) })
     throw new ServiceError('auth.forbidden_origin')
   }
   const viewer = await identify(people, headers, credential)
@@ -54,7 +54,7 @@ export async function identify(
   return people.byBearer(token)
 }
 
-function isForOwnPages(guard: RouteGuard): boolean {
+function requiresSameOrigin(guard: RouteGuard): boolean {
   return guard === 'own_pages' || guard === 'own_pages_of_anyone'
 }
 

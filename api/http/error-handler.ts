@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { framesOf } from '#core/logged-cause.ts'
-import { bearerOf } from '../people/presented.ts'
+import { bearerOf } from '../people/request-credentials.ts'
 import { DamagedSnapshot } from '../snapshot/unavailable.ts'
 import { explainInvalid } from './invalid-request.ts'
 

@@ -1,4 +1,4 @@
-import type { LoggedNames } from '../people/logged-names.ts'
+import type { LogRedaction } from '../people/log-redaction.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -28,7 +28,7 @@ export function loggedTarget(
     rawAddress,
     hosts,
     names,
-  }: { isRoute: boolean; rawAddress: string | null; hosts: readonly string[]; names: LoggedNames },
+  }: { isRoute: boolean; rawAddress: string | null; hosts: readonly string[]; names: LogRedaction },
 ): LoggedTarget {
   const path = target.split('?', 1)[0] ?? ''
   const segments = path.split('/')

@@ -1,4 +1,4 @@
-import { newLocator } from '../people/token-text.ts'
+import { newRecordId } from '../people/token-text.ts'
 import {
   type AuthorizationRequest,
   parseAuthorizationRequest,
@@ -39,7 +39,7 @@ export async function authorize(deps: OAuthDeps, query: Query, requester: string
   const redirect = parseRedirectUri(redirectUri)
   if (redirect === null || !isRegistered(redirect, client.redirectUris)) return { status: 'refused', reason: 'unknown_redirect' }
   try {
-    const jti = newLocator(deps.random)
+    const jti = newRecordId(deps.random)
     const request = parseAuthorizationRequest(query, { client, redirectUri }, { jti, ...deps })
     const sealed = await deps.seals.seal('oauth-request', request, OAUTH_LIFETIMES.requestSeconds)
     return { status: 'redirect', location: `${deps.baseUrl}/oauth/consent?${new URLSearchParams({ request: sealed })}` }

@@ -3,7 +3,7 @@ import { ServiceError } from '#core/errors.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { PersonAnswer } from '#core/ports/people-host.ts'
 import type { Acting } from '../people/account.ts'
-import type { Locator } from '../people/token-text.ts'
+import type { RecordId } from '../people/token-text.ts'
 import type { PersonViewer, Viewer } from '../people/viewer.ts'
 import { AuthorizationRequest, RefusedRequest } from './authorization-request.ts'
 import { codeLocation, refusalLocation } from './authorize.ts'
@@ -67,7 +67,7 @@ export async function decide(
   const repository = await requireVisible(deps, viewer.key, address)
   const account = await accountOf(deps, viewer)
   if (account === null) throw new ServiceError('auth.required')
-  const grant = await deps.records.grants.read(viewer.key, deps.locators.grant(viewer.key, client.h, identityOf(address)))
+  const grant = await deps.records.grants.read(viewer.key, deps.recordIds.grant(viewer.key, client.h, identityOf(address)))
   const claims: CodeClaims = {
     ...request,
     uk: viewer.key,
@@ -86,7 +86,7 @@ async function openRequest({ seals }: OAuthDeps, sealed: string): Promise<Author
   return opened.data
 }
 
-async function requireVisible(deps: OAuthDeps, person: Locator, address: string): Promise<HostRepository> {
+async function requireVisible(deps: OAuthDeps, person: RecordId, address: string): Promise<HostRepository> {
   const seen = await see(deps, person, address)
   switch (seen.status) {
     case 'ok':
@@ -102,7 +102,7 @@ async function requireVisible(deps: OAuthDeps, person: Locator, address: string)
 }
 
 /** The repository as the person sees it. One that this deployment does not serve is `missing`: a grant for it would permit nothing. */
-async function see(deps: OAuthDeps, person: Locator, address: string): Promise<PersonAnswer<HostRepository>> {
+async function see(deps: OAuthDeps, person: RecordId, address: string): Promise<PersonAnswer<HostRepository>> {
   const repository = repositoryOf(address)
   if (!deps.isServed(repository)) return { status: 'missing' }
   return await deps.people.seeAs(person, repository.owner, repository.name)

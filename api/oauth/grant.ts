@@ -1,4 +1,4 @@
-import { endOf, isAlive, livingFamilies } from '../people/living-grants.ts'
+import { activeFamilies, endOf, isActive } from '../people/active-grants.ts'
 import type { Family, GrantRecord } from '../people/records.ts'
 import { OAUTH_LIFETIMES } from './lifetimes.ts'
 
@@ -29,7 +29,7 @@ export function withFamily(
 ): GrantRecord {
   if (record?.families.some(family => family.fid === fid)) return record
   // A repository that was made anew under the same name is another one: what was approved for the old one ends.
-  const living = record === null || record.repoId !== facts.repoId ? [] : livingFamilies(record, now)
+  const active = record === null || record.repoId !== facts.repoId ? [] : activeFamilies(record, now)
   const family: Family = {
     fid,
     createdAt: now.toISOString(),
@@ -41,8 +41,8 @@ export function withFamily(
     prev: null,
     at: [{ h: hashes.access, exp: accessEnd(now, later(now, OAUTH_LIFETIMES.familySeconds)) }],
   }
-  const families = [family, ...[...living].sort(byRefresh)].slice(0, FAMILIES)
-  const isContinued = record !== null && living.length > 0
+  const families = [family, ...[...active].sort(byRefresh)].slice(0, FAMILIES)
+  const isContinued = record !== null && active.length > 0
   const { createdAt, lastUsedAt } = isContinued ? record : { createdAt: now.toISOString(), lastUsedAt: null }
   return dated({ ...facts, createdAt, lastUsedAt, families }, now)
 }
@@ -54,7 +54,7 @@ export type Refresh =
   | { outcome: 'repeated'; next: string }
   /** It was exchanged long ago, so that two hold it. The family has ended. */
   | { outcome: 'reused' }
-  /** It is no token of a living family. */
+  /** It is no token of an active family. */
   | { outcome: 'unknown' }
 
 /** What a refresh presents and would give. */
@@ -71,7 +71,7 @@ export interface Rotation {
 /** A grant after a refresh token was presented. */
 export function afterRefresh(record: GrantRecord, rotation: Rotation, now: Date): { record: GrantRecord; refresh: Refresh } {
   const { fid, presented, hashes } = rotation
-  const family = livingFamilies(record, now).find(one => one.fid === fid)
+  const family = activeFamilies(record, now).find(one => one.fid === fid)
   if (!family) return { record, refresh: { outcome: 'unknown' } }
   // Written before, by an attempt whose answer was lost; others may have refreshed since then.
   if (family.rh === hashes.refresh || family.old.includes(hashes.refresh)) return { record, refresh: { outcome: 'rotated' } }
@@ -85,7 +85,7 @@ export function afterRefresh(record: GrantRecord, rotation: Rotation, now: Date)
 }
 
 function rotated(family: Family, { presented, hashes, next, graceSeconds }: Rotation, now: Date): Family {
-  const living = family.at.filter(({ exp }) => exp > seconds(now))
+  const active = family.at.filter(({ exp }) => exp > seconds(now))
   return {
     ...family,
     idleExp: later(now, OAUTH_LIFETIMES.idleSeconds),
@@ -93,7 +93,7 @@ function rotated(family: Family, { presented, hashes, next, graceSeconds }: Rota
     rh: hashes.refresh,
     old: [presented, ...family.old].slice(0, EARLIER_TOKENS),
     prev: { h: presented, until: seconds(now) + graceSeconds, next },
-    at: [{ h: hashes.access, exp: accessEnd(now, family.exp) }, ...living].slice(0, ACCESS_TOKENS),
+    at: [{ h: hashes.access, exp: accessEnd(now, family.exp) }, ...active].slice(0, ACCESS_TOKENS),
   }
 }
 
@@ -108,7 +108,7 @@ export function withoutFamily(record: GrantRecord, fid: string, now: Date): Gran
  * afterwards. The record is returned as it is when nothing of it is alive.
  */
 export function ended(record: GrantRecord, now: Date): GrantRecord {
-  if (!isAlive(record, now)) return record
+  if (!isActive(record, now)) return record
   return dated({ ...record, ended: record.ended + 1, families: [] }, now)
 }
 
@@ -119,7 +119,7 @@ export function holdsToken(family: Family, hash: string): boolean {
 
 /** Whether an access token with this hash is valid. */
 export function isValidAccess(record: GrantRecord, fid: string, isHash: (kept: string) => boolean, now: Date): boolean {
-  const family = livingFamilies(record, now).find(one => one.fid === fid)
+  const family = activeFamilies(record, now).find(one => one.fid === fid)
   return family?.at.some(({ h, exp }) => exp > seconds(now) && isHash(h)) ?? false
 }
 
@@ -129,7 +129,7 @@ function byRefresh(left: Family, right: Family): number {
 }
 
 function withMember(record: GrantRecord, family: Family, now: Date): GrantRecord {
-  const families = livingFamilies(record, now).map(one => (one.fid === family.fid ? family : one))
+  const families = activeFamilies(record, now).map(one => (one.fid === family.fid ? family : one))
   return dated({ ...record, families }, now)
 }
 

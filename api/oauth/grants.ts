@@ -2,10 +2,10 @@ import type { Grant } from '#core/contract/people.ts'
 import { ServiceError } from '#core/errors.ts'
 import { GRANTS_PER_PERSON } from '#core/limits.ts'
 import type { Acting } from '../people/account.ts'
+import { isActive, RECORDS_PER_PERSON } from '../people/active-grants.ts'
 import type { AuditSubject, RequestOrigin } from '../people/audit.ts'
-import { isAlive, RECORDS_PER_PERSON } from '../people/living-grants.ts'
 import type { GrantRecord } from '../people/records.ts'
-import { isTokenOfHash, type Locator, parseToken } from '../people/token-text.ts'
+import { isTokenOfHash, parseToken, type RecordId } from '../people/token-text.ts'
 import type { PersonViewer, TokenViewer } from '../people/viewer.ts'
 import { ended, isValidAccess } from './grant.ts'
 import type { OAuthDeps } from './oauth.ts'
@@ -15,16 +15,16 @@ type GrantDeps = Pick<OAuthDeps, 'records' | 'clock'>
 
 /** `GET /api/v1/me/grants` */
 export async function listGrants(deps: GrantDeps, { key }: PersonViewer): Promise<{ items: Grant[] }> {
-  const living = await livingGrants(deps, key)
-  return { items: living.slice(0, GRANTS_PER_PERSON).map(shapeGrant) }
+  const active = await activeGrants(deps, key)
+  return { items: active.slice(0, GRANTS_PER_PERSON).map(shapeGrant) }
 }
 
 /** Newest first. */
-async function livingGrants({ records, clock }: GrantDeps, person: Locator): Promise<GrantRecord[]> {
+async function activeGrants({ records, clock }: GrantDeps, person: RecordId): Promise<GrantRecord[]> {
   const all = await records.grantsOf(person, RECORDS_PER_PERSON)
   const now = clock.now()
   return all
-    .filter(record => isAlive(record, now))
+    .filter(record => isActive(record, now))
     .sort((left, right) => Date.parse(right.createdAt) - Date.parse(left.createdAt) || (left.id < right.id ? -1 : 1))
 }
 
@@ -39,15 +39,15 @@ export async function endGrant(
   id: string,
 ): Promise<void> {
   if (!/^[0-9a-f]{24}$/.test(id)) throw new ServiceError('grant.not_found')
-  let wasAlive = false
+  let wasActive = false
   const record = await deps.records.grants.update([key, id], before => {
     if (before === null) return null
     const now = deps.clock.now()
     // Kept over attempts: a write that was done although the store said that it failed is met again here.
-    wasAlive ||= isAlive(before, now)
+    wasActive ||= isActive(before, now)
     return ended(before, now)
   })
-  if (record === null || !wasAlive) throw new ServiceError('grant.not_found')
+  if (record === null || !wasActive) throw new ServiceError('grant.not_found')
   deps.audit.note('grant.delete', { origin, ...subjectOf(record) })
 }
 
@@ -59,11 +59,11 @@ export function subjectOf({ uk, client, address, repoId }: GrantRecord): AuditSu
 /** A person who approves more apps than the list shows loses the grant that was used longest ago. */
 export async function boundGrants(
   deps: GrantDeps & Pick<OAuthDeps, 'audit'>,
-  person: Locator,
+  person: RecordId,
   origin: RequestOrigin | null,
 ): Promise<void> {
-  const living = await livingGrants(deps, person)
-  const byUse = [...living].sort((left, right) => lastUse(right) - lastUse(left))
+  const active = await activeGrants(deps, person)
+  const byUse = [...active].sort((left, right) => lastUse(right) - lastUse(left))
   for (const grant of byUse.slice(GRANTS_PER_PERSON)) {
     await deps.records.grants.update([person, grant.id], record => record && ended(record, deps.clock.now()))
     deps.audit.note('grant.delete', { origin, ...subjectOf(grant), reason: 'limit' })

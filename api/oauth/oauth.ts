@@ -2,15 +2,15 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
 import type { Audit } from '../people/audit.ts'
-import type { Locators } from '../people/locators.ts'
 import type { People } from '../people/people.ts'
+import type { RecordIds } from '../people/record-ids.ts'
 import type { Records } from '../people/records.ts'
 import type { Seals } from '../people/seal.ts'
 import type { SealingKeys } from '../purpose-keys.ts'
 import { type Clients, createClients } from './clients.ts'
+import { openRedeemedCodes, type RedeemedCodes } from './redeemed-codes.ts'
 import { createRegistrations, type Registrations } from './registration.ts'
 import type { GrantedRepository } from './resource.ts'
-import { openSpentCodes, type SpentCodes } from './spent.ts'
 
 /** What the use cases of the authorization server need. */
 export interface OAuthDeps {
@@ -20,8 +20,8 @@ export interface OAuthDeps {
   hosts: readonly string[]
   people: Pick<People, 'seeAs'>
   records: Records
-  spent: SpentCodes
-  locators: Locators
+  redeemedCodes: RedeemedCodes
+  recordIds: RecordIds
   seals: Seals
   registrations: Registrations
   clients: Clients
@@ -37,7 +37,7 @@ export interface OAuthDeps {
 }
 
 /** What the assembly of a process gives. */
-export type OAuthParts = Omit<OAuthDeps, 'spent' | 'registrations' | 'clients'> & {
+export type OAuthParts = Omit<OAuthDeps, 'redeemedCodes' | 'registrations' | 'clients'> & {
   states: StateStore
   documents: WebDocuments
   keys: SealingKeys
@@ -45,5 +45,5 @@ export type OAuthParts = Omit<OAuthDeps, 'spent' | 'registrations' | 'clients'> 
 
 export function openOAuth({ states, documents, keys, ...parts }: OAuthParts): OAuthDeps {
   const registrations = createRegistrations(keys)
-  return { ...parts, spent: openSpentCodes(states), registrations, clients: createClients(registrations, documents) }
+  return { ...parts, redeemedCodes: openRedeemedCodes(states), registrations, clients: createClients(registrations, documents) }
 }

@@ -4,7 +4,7 @@ import type { Form } from '#core/form.ts'
 import type { RandomSource } from '#core/ports/system.ts'
 import type { RequestOrigin } from '../people/audit.ts'
 import type { GrantRecord } from '../people/records.ts'
-import { formatToken, hashToken, type Locator, newLocator, parseToken, SECRET_BYTES } from '../people/token-text.ts'
+import { formatToken, hashToken, newRecordId, parseToken, type RecordId, SECRET_BYTES } from '../people/token-text.ts'
 import { hashOfClient } from './client.ts'
 import { afterRefresh, holdsToken, type Refresh, type TokenHashes, withFamily, withoutFamily } from './grant.ts'
 import { boundGrants, subjectOf } from './grants.ts'
@@ -69,7 +69,7 @@ export async function answerToken(deps: OAuthDeps, form: Form, origin: RequestOr
  * before it removes the family. So one of the two sees the other's write, in every order.
  */
 async function redeem(deps: OAuthDeps, { form, clientId, origin }: Sent): Promise<TokenAnswer> {
-  const { records, spent, locators, random, clock } = deps
+  const { records, redeemedCodes, recordIds, random, clock } = deps
   const code = required(form, 'code')
   const verifier = required(form, 'code_verifier')
   const opened = CodeClaims.safeParse(await deps.seals.open('oauth-code', code))
@@ -81,13 +81,13 @@ async function redeem(deps: OAuthDeps, { form, clientId, origin }: Sent): Promis
 
   const { jti, uk, client, address, repoId } = claims
   const subject = { origin, person: uk, client: client.h, address, repositoryId: repoId }
-  const gk = locators.grant(uk, client.h, identityOf(address))
-  const fid = newLocator(random)
+  const gk = recordIds.grant(uk, client.h, identityOf(address))
+  const fid = newRecordId(random)
   const exp = new Date(clock.now().getTime() + OAUTH_LIFETIMES.markerSeconds * 1_000).toISOString()
-  const taken = await spent.take(jti, { uk, gk, fid, exp })
-  if (taken.status === 'spent') {
-    await spent.revoke(jti)
-    await endFamily(deps, taken.marker)
+  const redeemed = await redeemedCodes.redeem(jti, { uk, gk, fid, exp })
+  if (redeemed.status === 'redeemed_before') {
+    await redeemedCodes.revoke(jti)
+    await endFamily(deps, redeemed.marker)
     deps.audit.note('code.replay', subject)
     throw new RefusedToken('invalid_grant', 'the code was redeemed before; all tokens of it have ended')
   }
@@ -99,7 +99,7 @@ async function redeem(deps: OAuthDeps, { form, clientId, origin }: Sent): Promis
     return isEnded ? record : withFamily(record, facts, { fid, hashes: minted.hashes }, clock.now())
   })
   // Read again after the write: who forgets everything at the same time removes grants after the record of the person.
-  if (isEnded || !(await isSamePerson(deps, claims)) || !(await spent.isTaken(jti, fid))) {
+  if (isEnded || !(await isSamePerson(deps, claims)) || !(await redeemedCodes.isRedeemedFor(jti, fid))) {
     await endFamily(deps, { uk, gk, fid })
     throw new RefusedToken('invalid_grant', 'the approval has ended')
   }
@@ -265,7 +265,7 @@ interface Minted {
   hashes: TokenHashes
 }
 
-function mintTokens(random: RandomSource, place: { person: Locator; grant: Locator; family: Locator }): Minted {
+function mintTokens(random: RandomSource, place: { person: RecordId; grant: RecordId; family: RecordId }): Minted {
   const { person, grant, family } = place
   const access = formatToken({ kind: 'access', person, grant, family }, random.bytes(SECRET_BYTES))
   const refresh = formatToken({ kind: 'refresh', person, grant, family }, random.bytes(SECRET_BYTES))

@@ -4,15 +4,15 @@ import { ServiceError } from '#core/errors.ts'
 import { TOKENS_PER_PERSON } from '#core/limits.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { HostInstallation, PeopleHost, PersonAnswer } from '#core/ports/people-host.ts'
-import { createAgentToken, deleteAgentToken, livingTokens, tokenItem } from './agent-tokens.ts'
+import { activeTokens, createAgentToken, deleteAgentToken, tokenItem } from './agent-tokens.ts'
 import type { RequestOrigin } from './audit.ts'
+import type { PeopleContext } from './context.ts'
 import { forget } from './forget.ts'
-import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
 import type { PersonRecord } from './records.ts'
 import { releaseCredential } from './release-credential.ts'
-import { endSession, livingSessions } from './sessions.ts'
-import type { Locator } from './token-text.ts'
+import { activeSessions, endSession } from './sessions.ts'
+import type { RecordId } from './token-text.ts'
 import type { PersonViewer, Viewer } from './viewer.ts'
 
 /** Who acts, and by which request. */
@@ -22,7 +22,7 @@ export interface Acting {
 }
 
 export interface SessionItem {
-  id: Locator
+  id: RecordId
   createdAt: string
   /** At most an hour old. */
   seenAt: string
@@ -56,7 +56,7 @@ export interface Account {
 }
 
 export interface AccountOptions {
-  foundation: Foundation
+  context: PeopleContext
   host: PeopleHost
   /** As everybody sees it. */
   gitHost: Pick<GitHost, 'segment' | 'repository'>
@@ -68,8 +68,8 @@ export interface AccountOptions {
 }
 
 export function createAccount(options: AccountOptions): Account {
-  const { foundation, host, credentials } = options
-  const { records, audit, clock } = foundation
+  const { context, host, credentials } = options
+  const { records, audit, clock } = context
 
   async function requireRecord(viewer: PersonViewer): Promise<PersonRecord> {
     const record = await options.recordOf(viewer)
@@ -93,13 +93,13 @@ export function createAccount(options: AccountOptions): Account {
 
     async tokens({ viewer }) {
       const { tokens } = await requireRecord(viewer)
-      return { items: livingTokens(tokens, clock.now()).map(tokenItem), limit: TOKENS_PER_PERSON }
+      return { items: activeTokens(tokens, clock.now()).map(tokenItem), limit: TOKENS_PER_PERSON }
     },
 
     async createToken({ viewer, origin }, request) {
       const repository = await requirePrivate(options, viewer, request.address)
       const { label, expiresInDays } = request
-      const created = await createAgentToken(foundation, viewer.key, { repository, label, expiresInDays })
+      const created = await createAgentToken(context, viewer.key, { repository, label, expiresInDays })
       if (created === null) throw new ServiceError('auth.required')
       const { id, address } = created.item
       audit.note('token.create', { origin, person: viewer.key, id, address, repositoryId: repository.id })
@@ -107,19 +107,19 @@ export function createAccount(options: AccountOptions): Account {
     },
 
     async deleteToken({ viewer, origin }, id) {
-      const { address, repoId } = await deleteAgentToken(foundation, viewer.key, id)
+      const { address, repoId } = await deleteAgentToken(context, viewer.key, id)
       audit.note('token.delete', { origin, person: viewer.key, id, address, repositoryId: repoId })
     },
 
     async sessions({ viewer }) {
       const { sessions } = await requireRecord(viewer)
-      return livingSessions(sessions, clock.now()).map(({ id, createdAt, seenAt }) => {
+      return activeSessions(sessions, clock.now()).map(({ id, createdAt, seenAt }) => {
         return { id, createdAt, seenAt, isCurrent: id === viewer.sessionId }
       })
     },
 
     async endSession({ viewer, origin }, id) {
-      if (await endSession(foundation, viewer.key, id)) audit.note('session.end', { origin, person: viewer.key, id })
+      if (await endSession(context, viewer.key, id)) audit.note('session.end', { origin, person: viewer.key, id })
       await releaseCredential(options, viewer.key)
     },
 
@@ -130,7 +130,7 @@ export function createAccount(options: AccountOptions): Account {
         audit.note('forget', { origin, person, ...(end === 'pending' ? { reason: 'the host could not be asked' } : {}) })
         return end
       }
-      if (what === 'session') await endSession(foundation, person, viewer.sessionId)
+      if (what === 'session') await endSession(context, person, viewer.sessionId)
       else await records.people.update([person], record => record && { ...record, sessions: [] })
       await releaseCredential(options, person)
       audit.note('signout', { origin, person, id: viewer.sessionId, reason: what })

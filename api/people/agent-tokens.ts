@@ -2,9 +2,9 @@ import type { TokenItem } from '#core/contract/people.ts'
 import { ServiceError } from '#core/errors.ts'
 import { TOKENS_PER_PERSON } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import type { Foundation } from './foundation.ts'
+import type { PeopleContext } from './context.ts'
 import type { AgentToken, PersonRecord } from './records.ts'
-import { formatToken, hashToken, type Locator, newLocator, SECRET_BYTES } from './token-text.ts'
+import { formatToken, hashToken, newRecordId, type RecordId, SECRET_BYTES } from './token-text.ts'
 
 const DAY_MS = 86_400_000
 
@@ -16,7 +16,7 @@ export interface TokenPlan {
 }
 
 /** Tokens that have not expired, newest first. */
-export function livingTokens(tokens: readonly AgentToken[], now: Date): AgentToken[] {
+export function activeTokens(tokens: readonly AgentToken[], now: Date): AgentToken[] {
   return tokens.filter(({ expiresAt }) => now.getTime() < Date.parse(expiresAt))
 }
 
@@ -32,12 +32,12 @@ export function tokenItem({ id, address, label, createdAt, expiresAt, lastUsedAt
  * @throws ServiceError `token.limit`
  */
 export async function createAgentToken(
-  { records, random, clock }: Pick<Foundation, 'records' | 'random' | 'clock'>,
-  person: Locator,
+  { records, random, clock }: Pick<PeopleContext, 'records' | 'random' | 'clock'>,
+  person: RecordId,
   { repository, label, expiresInDays }: TokenPlan,
   base: PersonRecord | null = null,
 ): Promise<{ token: string; item: TokenItem } | null> {
-  const id = newLocator(random)
+  const id = newRecordId(random)
   const token = formatToken({ kind: 'agent', person, id }, random.bytes(SECRET_BYTES))
   const now = clock.now()
   const made: AgentToken = {
@@ -54,22 +54,22 @@ export async function createAgentToken(
     const record = known ?? base
     // The token is there already if the store reported that a write failed although it was done.
     if (record === null || record.tokens.some(one => one.id === id)) return record
-    const living = livingTokens(record.tokens, now)
-    if (living.length >= TOKENS_PER_PERSON) throw new ServiceError('token.limit')
-    return { ...record, tokens: [made, ...living] }
+    const active = activeTokens(record.tokens, now)
+    if (active.length >= TOKENS_PER_PERSON) throw new ServiceError('token.limit')
+    return { ...record, tokens: [made, ...active] }
   })
   return after === null ? null : { token, item: tokenItem(made) }
 }
 
 /** Ends a token. @throws ServiceError `token.not_found` */
 export async function deleteAgentToken(
-  { records, clock }: Pick<Foundation, 'records' | 'clock'>,
-  person: Locator,
-  id: Locator,
+  { records, clock }: Pick<PeopleContext, 'records' | 'clock'>,
+  person: RecordId,
+  id: RecordId,
 ): Promise<AgentToken> {
   let ended: AgentToken | undefined
   await records.people.update([person], record => {
-    const found = record && livingTokens(record.tokens, clock.now()).find(token => token.id === id)
+    const found = record && activeTokens(record.tokens, clock.now()).find(token => token.id === id)
     ended = found ?? ended
     return record && found ? { ...record, tokens: record.tokens.filter(token => token !== found) } : record
   })

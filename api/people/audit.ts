@@ -1,4 +1,4 @@
-import type { LoggedNames } from './logged-names.ts'
+import type { LogRedaction } from './log-redaction.ts'
 
 /** What an operator can look up later: who did what with sign-ins, tokens and grants, and what was refused. */
 export interface Audit {
@@ -49,7 +49,7 @@ export interface AuditLog {
   info(fields: object, message: string): void
 }
 
-export function createAudit(log: AuditLog, names: Pick<LoggedNames, 'hashOf'>): Audit {
+export function createAudit(log: AuditLog, names: Pick<LogRedaction, 'hashOf'>): Audit {
   return {
     note(audit, { origin, address, ...subject }) {
       const [, host = '', owner = '', repository = ''] = address?.split('/') ?? []

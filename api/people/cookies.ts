@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { SESSION_DAYS } from '#core/limits.ts'
-import { cookieOf } from './presented.ts'
+import { cookieOf } from './request-credentials.ts'
 
 /** The cookies of a deployment. */
 export interface Cookies {

@@ -1,12 +1,12 @@
 import { GRANTS_PER_PERSON } from '#core/limits.ts'
 import type { PeopleHost, PersonAccess, PersonAnswer } from '#core/ports/people-host.ts'
-import type { Foundation } from './foundation.ts'
+import type { PeopleContext } from './context.ts'
 import type { HostCredentials } from './host-credentials.ts'
 import type { PersonRecord } from './records.ts'
-import { type Locator, newLocator } from './token-text.ts'
+import { newRecordId, type RecordId } from './token-text.ts'
 
 export interface ForgetOptions {
-  foundation: Pick<Foundation, 'records' | 'clock' | 'random'>
+  context: Pick<PeopleContext, 'records' | 'clock' | 'random'>
   host: Pick<PeopleHost, 'forget'>
   credentials: Pick<HostCredentials, 'ask'>
 }
@@ -16,8 +16,8 @@ export interface ForgetOptions {
  *
  * @returns `pending`: the host could not be asked. Only the credential is left, sealed, for `forgetAtHost`
  */
-export async function forget(options: ForgetOptions, person: Locator): Promise<'done' | 'pending'> {
-  const { records, clock, random } = options.foundation
+export async function forget(options: ForgetOptions, person: RecordId): Promise<'done' | 'pending'> {
+  const { records, clock, random } = options.context
   const isEnded = await endAtHost(options, person, await records.people.read(person), async () => true)
   const removeGrants = async () => {
     for (;;) {
@@ -28,7 +28,7 @@ export async function forget(options: ForgetOptions, person: Locator): Promise<'
   }
   await removeGrants()
   // Another `since`: approvals of before are void.
-  const after = { forgottenAt: clock.now().toISOString(), since: newLocator(random) }
+  const after = { forgottenAt: clock.now().toISOString(), since: newRecordId(random) }
   if (isEnded) await records.people.remove(person)
   else await records.people.update([person], record => record && forgotten(record, after))
   // A code that was redeemed meanwhile made a grant, which saw the record; nothing later does.
@@ -38,7 +38,7 @@ export async function forget(options: ForgetOptions, person: Locator): Promise<'
 
 /** Asks the host again for a person who had everything deleted, and removes what was left for that. */
 export async function forgetAtHost(options: ForgetOptions, record: PersonRecord): Promise<void> {
-  const { people } = options.foundation.records
+  const { people } = options.context.records
   const { uk, forgottenAt } = record
   const isLeft = (one: PersonRecord | null) => one?.forgottenAt === forgottenAt
   // Who signed in again meanwhile keeps that authorization.
@@ -48,7 +48,7 @@ export async function forgetAtHost(options: ForgetOptions, record: PersonRecord)
 /** Whether the host has ended the authorization, or accepts the credential no longer, so that it cannot be asked. */
 async function endAtHost(
   { host, credentials }: ForgetOptions,
-  person: Locator,
+  person: RecordId,
   record: PersonRecord | null,
   isWanted: () => Promise<boolean>,
 ): Promise<boolean> {

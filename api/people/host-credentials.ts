@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import type { HostCredential, PeopleHost, PersonAccess, PersonAnswer } from '#core/ports/people-host.ts'
-import type { Foundation } from './foundation.ts'
+import type { PeopleContext } from './context.ts'
 import type { PersonRecord, StoredCredential } from './records.ts'
-import { type Locator, newLocator } from './token-text.ts'
+import { newRecordId, type RecordId } from './token-text.ts'
 
 /** The credentials that the host gave for people: sealed, in their records, and refreshed by one process at a time. */
 export interface HostCredentials {
@@ -14,19 +14,19 @@ export interface HostCredentials {
    * @param known the person's record, if it was just read
    */
   ask<Value>(
-    person: Locator,
+    person: RecordId,
     question: (access: PersonAccess) => Promise<PersonAnswer<Value>>,
     known?: PersonRecord | null,
   ): Promise<PersonAnswer<Value>>
   /** What a record keeps of a credential. */
-  seal(person: Locator, credential: HostCredential): Promise<StoredCredential>
+  seal(person: RecordId, credential: HostCredential): Promise<StoredCredential>
   /** `null` when it cannot be opened: its key was taken away. */
-  open(person: Locator, stored: StoredCredential): Promise<PersonAccess | null>
+  open(person: RecordId, stored: StoredCredential): Promise<PersonAccess | null>
   /** Refreshes the credential of a record now, unless it was replaced since the record was read. `signed_out`: the host refuses it. */
   refresh(known: PersonRecord): Promise<PersonAnswer<null>>
 }
 
-export interface HostCredentialsOptions extends Pick<Foundation, 'records' | 'seals' | 'audit' | 'clock' | 'random'> {
+export interface HostCredentialsOptions extends Pick<PeopleContext, 'records' | 'seals' | 'audit' | 'clock' | 'random'> {
   host: PeopleHost
   /** How long another process may take for what it has begun. Default: `LEASE_MS`. */
   leaseMs?: number
@@ -59,7 +59,7 @@ interface Opened extends Tokens {
 }
 
 interface Leased {
-  person: Locator
+  person: RecordId
   stored: StoredCredential
   refreshToken: string
   by: string
@@ -92,7 +92,7 @@ class StoredCredentials implements HostCredentials {
   }
 
   async ask<Value>(
-    person: Locator,
+    person: RecordId,
     question: (access: PersonAccess) => Promise<PersonAnswer<Value>>,
     known?: PersonRecord | null,
   ): Promise<PersonAnswer<Value>> {
@@ -106,14 +106,14 @@ class StoredCredentials implements HostCredentials {
     return again.status === 'signed_out' ? await this.#signOut(person, second.value.stored) : again
   }
 
-  async seal(person: Locator, credential: HostCredential): Promise<StoredCredential> {
+  async seal(person: RecordId, credential: HostCredential): Promise<StoredCredential> {
     const { seals, clock } = this.#options
     const { accessToken, refreshToken, expiresAt, refreshExpiresAt } = credential
     const sealed = await seals.seal('host-token', { sub: person, at: accessToken, rt: refreshToken }, null)
     return { sealed, exp: expiresAt, refreshExp: refreshExpiresAt, at: clock.now().toISOString() }
   }
 
-  async open(person: Locator, stored: StoredCredential): Promise<PersonAccess | null> {
+  async open(person: RecordId, stored: StoredCredential): Promise<PersonAccess | null> {
     const opened = await this.#unseal(person, stored)
     return opened && { key: person, accessToken: opened.accessToken }
   }
@@ -127,11 +127,11 @@ class StoredCredentials implements HostCredentials {
     return refreshed.status === 'ok' ? { status: 'ok', value: null } : refreshed
   }
 
-  #read(person: Locator): Promise<PersonRecord | null> {
+  #read(person: RecordId): Promise<PersonRecord | null> {
     return this.#options.records.people.read(person)
   }
 
-  async #unseal(person: Locator, { sealed }: StoredCredential): Promise<Tokens | null> {
+  async #unseal(person: RecordId, { sealed }: StoredCredential): Promise<Tokens | null> {
     const key = `${person} ${sealed}`
     const known = this.#unsealed.get(key)
     if (known) return known
@@ -167,7 +167,7 @@ class StoredCredentials implements HostCredentials {
    * What to do after the host refused a credential. Another process may have refreshed it, which ends the old one at once. So the record is read
    * again, and the person is signed out only if it still holds the refused credential.
    */
-  async #afterRefusal(person: Locator, refused: Opened): Promise<Ready | Trouble> {
+  async #afterRefusal(person: RecordId, refused: Opened): Promise<Ready | Trouble> {
     const record = await this.#settled(person, refused.stored, { whileLeased: true, forMs: this.#leaseMs })
     if (record === null || record.cred === null) return SIGNED_OUT
     if (record.cred.sealed !== refused.stored.sealed) return await this.#ready(record)
@@ -187,7 +187,7 @@ class StoredCredentials implements HostCredentials {
     const { record: before, stored, refreshToken } = opened
     const person = before.uk
     if (refreshToken === null) return await this.#signOut(person, stored)
-    const by = newLocator(random)
+    const by = newRecordId(random)
     for (let tries = 0; tries < LEASE_TRIES; tries++) {
       const record = await records.people.update([person], known => this.#withLease(known, stored, by))
       if (record?.cred?.sealed !== stored.sealed) return { status: 'changed', record }
@@ -220,7 +220,7 @@ class StoredCredentials implements HostCredentials {
     return { ...record, cred: { ...record.cred, lease: { by, until } } }
   }
 
-  async #keep(person: Locator, over: StoredCredential, credential: HostCredential): Promise<Ready | Changed> {
+  async #keep(person: RecordId, over: StoredCredential, credential: HostCredential): Promise<Ready | Changed> {
     const stored = await this.seal(person, credential)
     const record = await this.#options.records.people.update([person], known =>
       known?.cred?.sealed === over.sealed ? { ...known, cred: stored } : known,
@@ -235,7 +235,7 @@ class StoredCredentials implements HostCredentials {
   }
 
   /** Polls until the record has another credential, or `forMs` has passed; `whileLeased`: or no process holds the lease. @returns the record as last read */
-  async #settled(person: Locator, { sealed }: StoredCredential, wait: { whileLeased: boolean; forMs: number }) {
+  async #settled(person: RecordId, { sealed }: StoredCredential, wait: { whileLeased: boolean; forMs: number }) {
     const endsAt = performance.now() + wait.forMs
     for (;;) {
       const record = await this.#read(person)
@@ -250,9 +250,9 @@ class StoredCredentials implements HostCredentials {
   }
 
   /** Ends the sign-in of the person, unless they have another credential by now. Tokens and grants stay: signing in again revives them. */
-  async #signOut(person: Locator, stored: StoredCredential): Promise<Trouble> {
+  async #signOut(person: RecordId, stored: StoredCredential): Promise<Trouble> {
     const { records, random, audit } = this.#options
-    const by = newLocator(random)
+    const by = newRecordId(random)
     const after = await records.people.update([person], record =>
       record?.cred?.sealed === stored.sealed ? { ...record, cred: null, sessions: [], endedBy: by } : record,
     )

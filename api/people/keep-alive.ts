@@ -1,12 +1,12 @@
 import { mapFew } from '#core/concurrency/map-few.ts'
-import { livingTokens } from './agent-tokens.ts'
+import { hasActiveGrant } from './active-grants.ts'
+import { activeTokens } from './agent-tokens.ts'
+import type { PeopleContext } from './context.ts'
 import { type ForgetOptions, forgetAtHost } from './forget.ts'
-import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
-import { hasLivingGrant } from './living-grants.ts'
 import { type ReleaseOptions, releaseCredential } from './release-credential.ts'
-import { livingSessions } from './sessions.ts'
-import type { Locator } from './token-text.ts'
+import { activeSessions } from './sessions.ts'
+import type { RecordId } from './token-text.ts'
 
 /** A credential in whose name a token or grant may act is refreshed when it is this old, so that it never is 30 days old. */
 const REFRESHED_AFTER_DAYS = 28
@@ -14,7 +14,7 @@ const PAGE = 200
 const DAY_MS = 86_400_000
 
 export interface KeepAliveOptions extends ReleaseOptions {
-  foundation: Pick<Foundation, 'records' | 'clock' | 'random' | 'fallbacks'>
+  context: Pick<PeopleContext, 'records' | 'clock' | 'random' | 'fallbacks'>
   host: ReleaseOptions['host'] & ForgetOptions['host']
   credentials: HostCredentials
 }
@@ -25,11 +25,11 @@ export interface KeepAliveOptions extends ReleaseOptions {
  * Never rejects: what fails is tried again in the next round.
  */
 export async function keepSignInsAlive(options: KeepAliveOptions): Promise<void> {
-  const { records, fallbacks } = options.foundation
-  let last: Locator | null = null
+  const { records, fallbacks } = options.context
+  let last: RecordId | null = null
   try {
     for (;;) {
-      const people: Locator[] = await records.peopleAfter(last, PAGE)
+      const people: RecordId[] = await records.peopleAfter(last, PAGE)
       if (people.length === 0) return
       await mapFew(people, person => keepAlive(options, person))
       last = people.at(-1) ?? null
@@ -39,18 +39,18 @@ export async function keepSignInsAlive(options: KeepAliveOptions): Promise<void>
   }
 }
 
-async function keepAlive(options: KeepAliveOptions, person: Locator): Promise<void> {
-  const { foundation, credentials } = options
-  const { records, clock, fallbacks } = foundation
+async function keepAlive(options: KeepAliveOptions, person: RecordId): Promise<void> {
+  const { context, credentials } = options
+  const { records, clock, fallbacks } = context
   try {
     const record = await records.people.read(person)
     const now = clock.now()
     if (record?.forgottenAt !== undefined) return await forgetAtHost(options, record)
     if (!record?.cred) return
-    const isSignedIn = livingSessions(record.sessions, now).length > 0
+    const isSignedIn = activeSessions(record.sessions, now).length > 0
     const isOld = now.getTime() - Date.parse(record.cred.at) >= REFRESHED_AFTER_DAYS * DAY_MS
     if (isSignedIn && !isOld) return
-    const acts = livingTokens(record.tokens, now).length > 0 || (await hasLivingGrant(foundation, person))
+    const acts = activeTokens(record.tokens, now).length > 0 || (await hasActiveGrant(context, person))
     if (acts && isOld) await credentials.refresh(record)
     if (!acts && !isSignedIn) await releaseCredential(options, person)
   } catch (error) {

@@ -3,19 +3,19 @@ import { ServiceError } from '#core/errors.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { PeopleHost, PersonAccess, PersonAnswer } from '#core/ports/people-host.ts'
 import { type AccountOptions, createAccount } from './account.ts'
-import { livingTokens } from './agent-tokens.ts'
+import { activeTokens } from './agent-tokens.ts'
+import { createPeopleContext, type PeopleContext, type PeopleContextOptions } from './context.ts'
 import { cookiesOf } from './cookies.ts'
-import { createFoundation, type Foundation, type FoundationOptions } from './foundation.ts'
 import { createHostCredentials, type HostCredentials } from './host-credentials.ts'
 import { keepSignInsAlive } from './keep-alive.ts'
 import type { People } from './people.ts'
 import type { GrantRecord, PersonRecord } from './records.ts'
 import { carriedSession, sessionOf } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
-import { isTokenOfHash, type Locator, parseToken } from './token-text.ts'
+import { isTokenOfHash, parseToken, type RecordId } from './token-text.ts'
 import { ANONYMOUS, type KeyedViewer, type TokenRepository, type TokenViewer, type Viewer } from './viewer.ts'
 
-export interface PeopleOptions extends FoundationOptions, Pick<AccountOptions, 'isServed'> {
+export interface PeopleOptions extends PeopleContextOptions, Pick<AccountOptions, 'isServed'> {
   /** The host whose accounts sign in, and the same host as it answers anonymous requests; `null`: sign-in is not set up. */
   host: { people: PeopleHost; git: Pick<GitHost, 'segment' | 'repository'> } | null
   /** See `HostCredentialsOptions`. */
@@ -26,29 +26,27 @@ export interface PeopleOptions extends FoundationOptions, Pick<AccountOptions, '
 
 /** The viewer of an access token, and when its grant was last used; `null` when it is not valid. */
 export type ReadAccess = (
-  foundation: Pick<People['foundation'], 'records' | 'clock'>,
+  context: Pick<People['context'], 'records' | 'clock'>,
   token: string,
-) => Promise<{ viewer: TokenViewer & { id: Locator }; lastUsedAt: string | null } | null>
+) => Promise<{ viewer: TokenViewer & { id: RecordId }; lastUsedAt: string | null } | null>
 
 /** The people of a deployment, over its state store. */
 export function openPeople(options: PeopleOptions): People {
-  const foundation = createFoundation(options)
+  const context = createPeopleContext(options)
   const { host, leaseMs } = options
   const credentials =
-    host && createHostCredentials({ ...foundation, host: host.people, ...(leaseMs === undefined ? {} : { leaseMs }) })
+    host && createHostCredentials({ ...context, host: host.people, ...(leaseMs === undefined ? {} : { leaseMs }) })
   const { readAccess = async () => null } = options
-  const lookup = new Lookup(foundation, createLastUsed(foundation), cookiesOf(foundation.origin), readAccess)
+  const lookup = new Lookup(context, createLastUsed(context), cookiesOf(context.origin), readAccess)
   const see = seeing(lookup, credentials, host?.people ?? null)
   return {
-    foundation,
+    context,
     signIn:
-      host && credentials
-        ? createSignIn({ foundation, host: host.people, credentials, cookies: cookiesOf(foundation.origin) })
-        : null,
+      host && credentials ? createSignIn({ context, host: host.people, credentials, cookies: cookiesOf(context.origin) }) : null,
     account:
       host && credentials
         ? createAccount({
-            foundation,
+            context,
             host: host.people,
             gitHost: host.git,
             credentials,
@@ -60,7 +58,7 @@ export function openPeople(options: PeopleOptions): People {
     byBearer: token => lookup.byBearer(token),
     ...see,
     keepAlive: async () => {
-      if (host && credentials) await keepSignInsAlive({ foundation, host: host.people, credentials })
+      if (host && credentials) await keepSignInsAlive({ context, host: host.people, credentials })
     },
     close: () => lookup.close(),
   }
@@ -68,7 +66,7 @@ export function openPeople(options: PeopleOptions): People {
 
 /** Finds who sends a request. */
 class Lookup {
-  readonly #foundation: Pick<People['foundation'], 'records' | 'clock'>
+  readonly #context: Pick<People['context'], 'records' | 'clock'>
   readonly #lastUsed: LastUsed
   readonly #cookies: ReturnType<typeof cookiesOf>
   readonly #readAccess: ReadAccess
@@ -76,12 +74,12 @@ class Lookup {
   readonly #known = new WeakMap<KeyedViewer, PersonRecord>()
 
   constructor(
-    foundation: Pick<People['foundation'], 'records' | 'clock'>,
+    context: Pick<People['context'], 'records' | 'clock'>,
     lastUsed: LastUsed,
     cookies: ReturnType<typeof cookiesOf>,
     readAccess: ReadAccess,
   ) {
-    this.#foundation = foundation
+    this.#context = context
     this.#lastUsed = lastUsed
     this.#cookies = cookies
     this.#readAccess = readAccess
@@ -89,8 +87,8 @@ class Lookup {
 
   async bySession(headers: IncomingHttpHeaders): Promise<Viewer> {
     const carried = carriedSession(this.#cookies.session, headers)
-    const record = carried && (await this.#foundation.records.people.read(carried.person))
-    const session = carried && record ? sessionOf(record, carried, this.#foundation.clock.now()) : null
+    const record = carried && (await this.#context.records.people.read(carried.person))
+    const session = carried && record ? sessionOf(record, carried, this.#context.clock.now()) : null
     if (record === null || session === null) return ANONYMOUS
     this.#lastUsed.note(record.uk, 'session', session.id, session.seenAt)
     return this.#remembered({ kind: 'person', key: record.uk, sessionId: session.id }, record)
@@ -104,7 +102,7 @@ class Lookup {
   }
 
   async recordOf(viewer: KeyedViewer): Promise<PersonRecord | null> {
-    return this.#known.get(viewer) ?? (await this.#foundation.records.people.read(viewer.key))
+    return this.#known.get(viewer) ?? (await this.#context.records.people.read(viewer.key))
   }
 
   close(): Promise<void> {
@@ -116,9 +114,9 @@ class Lookup {
     return viewer
   }
 
-  async #byAgentToken({ person, id }: { person: Locator; id: Locator }, text: string): Promise<TokenViewer | null> {
-    const record = await this.#foundation.records.people.read(person)
-    const token = record && livingTokens(record.tokens, this.#foundation.clock.now()).find(one => one.id === id)
+  async #byAgentToken({ person, id }: { person: RecordId; id: RecordId }, text: string): Promise<TokenViewer | null> {
+    const record = await this.#context.records.people.read(person)
+    const token = record && activeTokens(record.tokens, this.#context.clock.now()).find(one => one.id === id)
     const repository = token && repositoryOf(token)
     if (!record || !token || !repository || !isTokenOfHash(text, token.h)) return null
     this.#lastUsed.note(person, 'token', id, token.lastUsedAt)
@@ -126,7 +124,7 @@ class Lookup {
   }
 
   async #byAccessToken(text: string): Promise<TokenViewer | null> {
-    const found = await this.#readAccess(this.#foundation, text)
+    const found = await this.#readAccess(this.#context, text)
     if (found === null) return null
     const { viewer, lastUsedAt } = found
     this.#lastUsed.note(viewer.key, 'grant', viewer.id, lastUsedAt)
@@ -174,18 +172,18 @@ const MISSING = { status: 'missing' } as const
 /** Notes when sessions, tokens and grants were used, beside the requests: an instant is at most an hour old, and a lost one costs nothing. */
 interface LastUsed {
   /** @param before the instant that is stored now; `null`: none */
-  note(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, before: string | null): void
+  note(person: RecordId, what: 'session' | 'token' | 'grant', id: RecordId, before: string | null): void
   /** Waits for the notes that are being written. */
   close(): Promise<void>
 }
 
 const NOTED_EVERY_MS = 60 * 60_000
 
-function createLastUsed({ records, clock, fallbacks }: Pick<Foundation, 'records' | 'clock' | 'fallbacks'>): LastUsed {
+function createLastUsed({ records, clock, fallbacks }: Pick<PeopleContext, 'records' | 'clock' | 'fallbacks'>): LastUsed {
   const noting = new Map<string, Promise<void>>()
   const isDue = (before: string | null, now: Date) => before === null || now.getTime() - Date.parse(before) >= NOTED_EVERY_MS
 
-  function write(person: Locator, what: 'session' | 'token' | 'grant', id: Locator, at: string): Promise<unknown> {
+  function write(person: RecordId, what: 'session' | 'token' | 'grant', id: RecordId, at: string): Promise<unknown> {
     if (what === 'grant') return records.grants.update([person, id], record => record && withGrantUsed(record, at))
     const note = what === 'session' ? withSessionSeen : withTokenUsed
     return records.people.update([person], record => record && note(record, id, at))
@@ -210,13 +208,13 @@ function createLastUsed({ records, clock, fallbacks }: Pick<Foundation, 'records
   }
 }
 
-function withSessionSeen(record: PersonRecord, id: Locator, seenAt: string): PersonRecord {
+function withSessionSeen(record: PersonRecord, id: RecordId, seenAt: string): PersonRecord {
   const found = record.sessions.find(session => session.id === id)
   if (!found || found.seenAt >= seenAt) return record
   return { ...record, sessions: record.sessions.map(session => (session === found ? { ...session, seenAt } : session)) }
 }
 
-function withTokenUsed(record: PersonRecord, id: Locator, lastUsedAt: string): PersonRecord {
+function withTokenUsed(record: PersonRecord, id: RecordId, lastUsedAt: string): PersonRecord {
   const found = record.tokens.find(token => token.id === id)
   if (!found || (found.lastUsedAt ?? '') >= lastUsedAt) return record
   return { ...record, tokens: record.tokens.map(token => (token === found ? { ...token, lastUsedAt } : token)) }

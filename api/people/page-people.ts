@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { AccountNotice } from '#core/contract/account-pages.ts'
 import type { SessionItem } from './account.ts'
 import { cookiesOf } from './cookies.ts'
-import { createNotices } from './notices.ts'
+import { createFlashMessages } from './flash-message.ts'
 import type { People } from './people.ts'
-import { presentedToken } from './presented.ts'
+import { presentedToken } from './request-credentials.ts'
 
 /** What the pages are told about people, beside the interface. */
 export interface PagePeople {
@@ -16,9 +16,9 @@ export interface PagePeople {
 
 /** @param origin the public origin of the deployment */
 export function pagePeople(people: People, origin: string): PagePeople {
-  const { account, foundation } = people
+  const { account, context } = people
   const cookies = cookiesOf(origin)
-  const notices = createNotices(foundation.seals, cookies.notice)
+  const flashMessages = createFlashMessages(context.seals, cookies.notice)
   return {
     hasSignIn: account !== null,
     credentialsOf(headers) {
@@ -34,10 +34,10 @@ export function pagePeople(people: People, origin: string): PagePeople {
       return await account.sessions({ viewer, origin: { requestId: '', ip: '' } })
     },
     async notice(headers) {
-      if (!notices.isCarried(headers)) return null
+      if (!flashMessages.isCarried(headers)) return null
       const viewer = await people.bySession(headers)
-      const notice = await notices.read(headers, viewer.kind === 'person' ? viewer.sessionId : null)
-      return { notice, forget: notices.forget() }
+      const notice = await flashMessages.read(headers, viewer.kind === 'person' ? viewer.sessionId : null)
+      return { notice, forget: flashMessages.forget() }
     },
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { PersonAnswer } from '#core/ports/people-host.ts'
 import type { Account } from './account.ts'
-import type { Foundation } from './foundation.ts'
+import type { PeopleContext } from './context.ts'
 import type { SignIn } from './sign-in.ts'
 import type { KeyedViewer, TokenViewer, Viewer } from './viewer.ts'
 
@@ -16,7 +16,7 @@ export interface People {
   /** What people see and change of themselves; `null` where sign-in is not set up. */
   readonly account: Account | null
   /** For what else acts in the name of people. */
-  readonly foundation: Foundation
+  readonly context: PeopleContext
 
   /**
    * The viewer of the session cookie; `ANONYMOUS` without a cookie, and for one that is no longer valid.
@@ -48,7 +48,7 @@ export interface People {
   /** As `see`, but answers `signed_out`: for a person who decides whether an app may read. @param person names their record */
   seeAs(person: string, owner: string, name: string): Promise<PersonAnswer<HostRepository>>
 
-  /** Refreshes the credentials that a living token or grant reads with and that were not used for long: the host lets unused ones expire. */
+  /** Refreshes the credentials that an active token or grant reads with and that were not used for long: the host lets unused ones expire. */
   keepAlive(): Promise<void>
 
   /** Waits for the notes that are being written. */

@@ -4,7 +4,7 @@ import { createFairGate, ONE_BY_ONE } from '#core/concurrency/fair-gate.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
 import { grantKey, grantsPrefix, PEOPLE_PREFIX, personKey } from '#core/snapshot/store-keys.ts'
-import type { Locator } from './token-text.ts'
+import type { RecordId } from './token-text.ts'
 
 const Instant = z.string()
 const Hash = z.string()
@@ -133,14 +133,14 @@ export interface Records {
   people: RecordsOf<PersonRecord>
   grants: RecordsOf<GrantRecord>
   /** The grants of a person, at most `limit`, in the order of their ids. @throws ServiceError `auth.unavailable` */
-  grantsOf(person: Locator, limit: number): Promise<GrantRecord[]>
-  /** People whose locators follow, in their order. @throws ServiceError `auth.unavailable` */
-  peopleAfter(person: Locator | null, limit: number): Promise<Locator[]>
+  grantsOf(person: RecordId, limit: number): Promise<GrantRecord[]>
+  /** People whose record ids follow, in their order. @throws ServiceError `auth.unavailable` */
+  peopleAfter(person: RecordId | null, limit: number): Promise<RecordId[]>
 }
 
 /** Records of one kind. Every method throws `ServiceError` `auth.unavailable` when the store does not answer. */
 export interface RecordsOf<Value> {
-  read(...ids: Locator[]): Promise<Value | null>
+  read(...ids: RecordId[]): Promise<Value | null>
   /**
    * Replaces a record by the result of `change`. After a conflict, `change` is called again with the new record. So it has to be pure, and to
    * recognise its own earlier result: a store may report that a write failed although it was done.
@@ -148,10 +148,10 @@ export interface RecordsOf<Value> {
    * @param change returns the record that it was given, or `null` for none, to leave everything as it is
    * @returns the record as it is now; `null` when there is none
    */
-  update(ids: readonly Locator[], change: (record: Value | null) => Value | null): Promise<Value | null>
-  remove(...ids: Locator[]): Promise<void>
+  update(ids: readonly RecordId[], change: (record: Value | null) => Value | null): Promise<Value | null>
+  remove(...ids: RecordId[]): Promise<void>
   /** Removes a record if `isIt` accepts its current value. The sweep removes the mark that stays in its place. */
-  removeIf(ids: readonly Locator[], isIt: (record: Value) => boolean): Promise<void>
+  removeIf(ids: readonly RecordId[], isIt: (record: Value) => boolean): Promise<void>
 }
 
 export function openRecords(states: StateStore): Records {
@@ -193,7 +193,7 @@ function isRemoved(value: unknown): value is Removed {
 function recordsOf<Schema extends z.ZodType<JsonRecord>>(
   states: StateStore,
   schema: Schema,
-  keyOf: (ids: readonly Locator[]) => string,
+  keyOf: (ids: readonly RecordId[]) => string,
 ): RecordsOf<z.infer<Schema>> {
   type Value = z.infer<Schema>
   const inTurn = createFairGate(ONE_BY_ONE)

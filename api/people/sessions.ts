@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { SESSION_DAYS, SESSION_IDLE_DAYS, SESSIONS_PER_PERSON } from '#core/limits.ts'
+import type { PeopleContext } from './context.ts'
 import type { Cookie } from './cookies.ts'
-import type { Foundation } from './foundation.ts'
 import type { PersonRecord, Session } from './records.ts'
-import { formatToken, hashToken, isTokenOfHash, type Locator, newLocator, parseToken, SECRET_BYTES } from './token-text.ts'
+import { formatToken, hashToken, isTokenOfHash, newRecordId, parseToken, type RecordId, SECRET_BYTES } from './token-text.ts'
 
 const DAY_MS = 86_400_000
 
@@ -13,8 +13,8 @@ export interface NewSession {
   token: string
 }
 
-export function newSession({ random, clock }: Pick<Foundation, 'random' | 'clock'>, person: Locator): NewSession {
-  const id = newLocator(random)
+export function newSession({ random, clock }: Pick<PeopleContext, 'random' | 'clock'>, person: RecordId): NewSession {
+  const id = newRecordId(random)
   const token = formatToken({ kind: 'session', person, id }, random.bytes(SECRET_BYTES))
   const now = clock.now()
   const at = now.toISOString()
@@ -24,18 +24,18 @@ export function newSession({ random, clock }: Pick<Foundation, 'random' | 'clock
 
 /** The sessions with another one in front. The oldest of too many ends. */
 export function withSession(sessions: readonly Session[], added: Session, now: Date): Session[] {
-  const others = livingSessions(sessions, now).filter(({ id }) => id !== added.id)
+  const others = activeSessions(sessions, now).filter(({ id }) => id !== added.id)
   return [added, ...others].slice(0, SESSIONS_PER_PERSON)
 }
 
-export function livingSessions(sessions: readonly Session[], now: Date): Session[] {
-  return sessions.filter(session => isAlive(session, now))
+export function activeSessions(sessions: readonly Session[], now: Date): Session[] {
+  return sessions.filter(session => isActive(session, now))
 }
 
 /** A session that the cookie of a request names, whether or not it is valid. */
 export interface CarriedSession {
-  person: Locator
-  id: Locator
+  person: RecordId
+  id: RecordId
   token: string
 }
 
@@ -48,37 +48,37 @@ export function carriedSession(cookie: Cookie, headers: IncomingHttpHeaders): Ca
 /** The session of the record that the token is for, while it lives. */
 export function sessionOf(record: PersonRecord, { id, token }: CarriedSession, now: Date): Session | null {
   const found = record.sessions.find(session => session.id === id)
-  return found && isTokenOfHash(token, found.h) && isAlive(found, now) ? found : null
+  return found && isTokenOfHash(token, found.h) && isActive(found, now) ? found : null
 }
 
 /** Ends a session of the person. @returns whether it was alive */
 export async function endSession(
-  { records, clock }: Pick<Foundation, 'records' | 'clock'>,
-  person: Locator,
-  id: Locator,
+  { records, clock }: Pick<PeopleContext, 'records' | 'clock'>,
+  person: RecordId,
+  id: RecordId,
 ): Promise<boolean> {
-  let wasAlive = false
+  let wasActive = false
   await records.people.update([person], record => {
     const found = record?.sessions.find(session => session.id === id)
     if (!record || !found) return record
-    wasAlive = isAlive(found, clock.now())
+    wasActive = isActive(found, clock.now())
     return { ...record, sessions: record.sessions.filter(session => session !== found) }
   })
-  return wasAlive
+  return wasActive
 }
 
 /** Ends the session that a browser carries, if the browser has its secret. */
 export async function endCarriedSession(
-  foundation: Pick<Foundation, 'records' | 'clock'>,
+  context: Pick<PeopleContext, 'records' | 'clock'>,
   carried: CarriedSession,
 ): Promise<void> {
-  const { records, clock } = foundation
+  const { records, clock } = context
   await records.people.update([carried.person], record => {
     const found = record && sessionOf(record, carried, clock.now())
     return record && found ? { ...record, sessions: record.sessions.filter(session => session !== found) } : record
   })
 }
 
-function isAlive({ seenAt, exp }: Session, now: Date): boolean {
+function isActive({ seenAt, exp }: Session, now: Date): boolean {
   return now.getTime() < Date.parse(exp) && now.getTime() < Date.parse(seenAt) + SESSION_IDLE_DAYS * DAY_MS
 }

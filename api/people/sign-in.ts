@@ -5,12 +5,12 @@ import { ServiceError } from '#core/errors.ts'
 import { SIGN_IN_RETURN_CHARACTERS } from '#core/limits.ts'
 import type { HostCredential, HostPerson, PeopleHost } from '#core/ports/people-host.ts'
 import type { RequestOrigin } from './audit.ts'
+import type { PeopleContext } from './context.ts'
 import { type Cookies, SIGN_IN_SECONDS } from './cookies.ts'
-import type { Foundation } from './foundation.ts'
 import type { HostCredentials } from './host-credentials.ts'
 import type { PersonRecord } from './records.ts'
 import { type CarriedSession, carriedSession, endCarriedSession, newSession, sessionOf, withSession } from './sessions.ts'
-import { type Locator, newLocator } from './token-text.ts'
+import { newRecordId, type RecordId } from './token-text.ts'
 
 /** The web flow of a sign-in: the browser goes to the host, and comes back with a code. */
 export interface SignIn {
@@ -45,15 +45,15 @@ const Pending = z.array(z.object({ state: z.string(), verifier: z.string(), to: 
 type Pending = z.infer<typeof Pending>
 
 export interface SignInOptions {
-  foundation: Foundation
+  context: PeopleContext
   host: PeopleHost
   credentials: HostCredentials
   cookies: Cookies
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { foundation, host, cookies } = options
-  const { seals, clock, random, origin, audit } = foundation
+  const { context, host, cookies } = options
+  const { seals, clock, random, origin, audit } = context
   const redirectUri = `${origin}${CALLBACK_PATH}`
   const text = (bytes: number) => Buffer.from(random.bytes(bytes)).toString('base64url')
 
@@ -85,7 +85,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       const pending = await pendingOf(headers)
       const begun = pending.find(one => typeof state === 'string' && isSame(one.state, state))
       const left = await cookieFor(pending.filter(one => one !== begun))
-      const failed = (reason: string, person?: Locator): SignInOutcome => {
+      const failed = (reason: string, person?: RecordId): SignInOutcome => {
         audit.note('signin.fail', { origin: request, reason, ...(person === undefined ? {} : { person }) })
         return { status: 'failed', cookies: [left] }
       }
@@ -98,7 +98,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       if (known.status === 'missing' || known.status === 'signed_out') return failed('account')
       if (known.status !== 'ok') return { ...known, status: 'unavailable', cookies: [left] }
 
-      const person = foundation.locators.person(known.value.id)
+      const person = context.recordIds.person(known.value.id)
       const carried = carriedSession(cookies.session, headers)
       const session = await keepSignIn(options, person, known.value, given.value, carried)
       audit.note('signin.ok', { origin: request, person, id: session.id })
@@ -109,18 +109,18 @@ export function createSignIn(options: SignInOptions): SignIn {
 
 /** Stores account, credential and a new session of the person. The session that the browser carried ends, also that of another person. */
 async function keepSignIn(
-  { foundation, host, credentials }: SignInOptions,
-  person: Locator,
+  { context, host, credentials }: SignInOptions,
+  person: RecordId,
   account: HostPerson,
   credential: HostCredential,
   carried: CarriedSession | null,
-): Promise<{ id: Locator; token: string }> {
-  const { records, clock } = foundation
-  const { session, token } = newSession(foundation, person)
+): Promise<{ id: RecordId; token: string }> {
+  const { records, clock } = context
+  const { session, token } = newSession(context, person)
   const cred = await credentials.seal(person, credential)
   const now = clock.now()
   let replaced: PersonRecord['cred'] = null
-  const since = newLocator(foundation.random)
+  const since = newRecordId(context.random)
   const kept = await records.people.update([person], record => {
     // A store may report that a write failed although it was done.
     if (record?.sessions.some(({ id }) => id === session.id)) return record
@@ -139,7 +139,7 @@ async function keepSignIn(
     }
   })
   if (kept === null) throw new ServiceError('auth.unavailable')
-  if (carried && carried.person !== person) await endCarriedSession(foundation, carried)
+  if (carried && carried.person !== person) await endCarriedSession(context, carried)
   // Hosts keep few credentials for each person and app, so the replaced one is revoked.
   const before = replaced && (await credentials.open(person, replaced))
   if (before) void host.revoke(before)

@@ -3,26 +3,26 @@ import { crc32 } from 'node:zlib'
 import type { RandomSource } from '#core/ports/system.ts'
 
 /**
- * The strings that people and programs carry: a prefix that names the kind, locators, a secret, and a checksum. The locators say where the
+ * The strings that people and programs carry: a prefix that names the kind, record ids, a secret, and a checksum. The ids say where the
  * record is, so a check is one read. Widths are fixed, so that scanners find the strings by `\bmg[pars]_[0-9A-Za-z]{83,100}\b`.
  */
 export const TOKEN_PREFIXES = { agent: 'mgp_', access: 'mga_', refresh: 'mgr_', session: 'mgs_' } as const
 
 export type TokenKind = keyof typeof TOKEN_PREFIXES
 
-/** A locator: 12 bytes as 24 hex digits, as in keys and records. */
-export type Locator = string
+/** The id of a record: 12 bytes as 24 hex digits, as in keys and records. */
+export type RecordId = string
 
 /** What a token says of itself. Nothing of it is checked against a record. */
 export type ParsedToken =
   /** `id`: of the agent token or session in the person's record. */
-  | { kind: 'agent' | 'session'; person: Locator; id: Locator }
-  | { kind: 'access' | 'refresh'; person: Locator; grant: Locator; family: Locator }
+  | { kind: 'agent' | 'session'; person: RecordId; id: RecordId }
+  | { kind: 'access' | 'refresh'; person: RecordId; grant: RecordId; family: RecordId }
 
-export const LOCATOR_BYTES = 12
+export const RECORD_ID_BYTES = 12
 export const SECRET_BYTES = 32
 
-const LOCATOR_CHARACTERS = 17
+const RECORD_ID_CHARACTERS = 17
 const SECRET_CHARACTERS = 43
 const CHECKSUM_CHARACTERS = 6
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -30,8 +30,8 @@ const BASE = BigInt(DIGITS.length)
 
 /** @param secret `SECRET_BYTES` random bytes */
 export function formatToken(parts: ParsedToken, secret: Uint8Array): string {
-  const locators = locatorsOf(parts).map(locator => toBase62(Buffer.from(locator, 'hex'), LOCATOR_CHARACTERS))
-  const text = `${TOKEN_PREFIXES[parts.kind]}${locators.join('')}${toBase62(secret, SECRET_CHARACTERS)}`
+  const recordIds = locatorsOf(parts).map(locator => toBase62(Buffer.from(locator, 'hex'), RECORD_ID_CHARACTERS))
+  const text = `${TOKEN_PREFIXES[parts.kind]}${recordIds.join('')}${toBase62(secret, SECRET_CHARACTERS)}`
   return `${text}${checksum(text)}`
 }
 
@@ -46,16 +46,16 @@ export function parseToken(text: string): ParsedToken | null {
   if (kind === undefined) return null
   const count = kind === 'agent' || kind === 'session' ? 2 : 3
   const start = TOKEN_PREFIXES[kind].length
-  const end = start + count * LOCATOR_CHARACTERS + SECRET_CHARACTERS
+  const end = start + count * RECORD_ID_CHARACTERS + SECRET_CHARACTERS
   if (text.length !== end + CHECKSUM_CHARACTERS || !/^[0-9A-Za-z]+$/.test(text.slice(start))) return null
   if (text.slice(end) !== checksum(text.slice(0, end))) return null
-  const locators = Array.from({ length: count }, (_, index) => {
-    const at = start + index * LOCATOR_CHARACTERS
-    return fromBase62(text.slice(at, at + LOCATOR_CHARACTERS), LOCATOR_BYTES)
+  const recordIds = Array.from({ length: count }, (_, index) => {
+    const at = start + index * RECORD_ID_CHARACTERS
+    return fromBase62(text.slice(at, at + RECORD_ID_CHARACTERS), RECORD_ID_BYTES)
   })
   const secret = fromBase62(text.slice(end - SECRET_CHARACTERS, end), SECRET_BYTES)
-  if (secret === null || locators.some(locator => locator === null)) return null
-  const [person, second, family] = locators as [Locator, Locator, Locator]
+  if (secret === null || recordIds.some(id => id === null)) return null
+  const [person, second, family] = recordIds as [RecordId, RecordId, RecordId]
   return kind === 'agent' || kind === 'session' ? { kind, person, id: second } : { kind, person, grant: second, family }
 }
 
@@ -70,11 +70,11 @@ export function isTokenOfHash(token: string, kept: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-export function newLocator(random: RandomSource): Locator {
-  return Buffer.from(random.bytes(LOCATOR_BYTES)).toString('hex')
+export function newRecordId(random: RandomSource): RecordId {
+  return Buffer.from(random.bytes(RECORD_ID_BYTES)).toString('hex')
 }
 
-function locatorsOf(parts: ParsedToken): readonly Locator[] {
+function locatorsOf(parts: ParsedToken): readonly RecordId[] {
   return 'id' in parts ? [parts.person, parts.id] : [parts.person, parts.grant, parts.family]
 }
 

@@ -1,5 +1,5 @@
 import type { HostRepository } from '#core/ports/git-host.ts'
-import type { Locator } from './token-text.ts'
+import type { RecordId } from './token-text.ts'
 
 /** Who sends a request. */
 export type Viewer =
@@ -13,18 +13,18 @@ export type Viewer =
 export interface PersonViewer {
   kind: 'person'
   /** Names the person's record. */
-  key: Locator
-  sessionId: Locator
+  key: RecordId
+  sessionId: RecordId
 }
 
 /** A program with an agent token, or with an access token of a grant. It reads its one repository. */
 export interface TokenViewer {
   kind: 'token'
   /** Names the record of the person on whose behalf it reads. */
-  key: Locator
+  key: RecordId
   of: 'agent' | 'grant'
   /** Of the agent token or the grant. */
-  id: Locator
+  id: RecordId
   repository: TokenRepository
 }
 

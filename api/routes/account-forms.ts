@@ -11,7 +11,7 @@ import type { OAuthDeps } from '../oauth/oauth.ts'
 import { parseRedirectUri } from '../oauth/redirect-uri.ts'
 import type { Account, Acting } from '../people/account.ts'
 import { cookiesOf } from '../people/cookies.ts'
-import { createNotices, type Notices } from '../people/notices.ts'
+import { createFlashMessages, type FlashMessages } from '../people/flash-message.ts'
 import type { People } from '../people/people.ts'
 
 export interface AccountForms {
@@ -29,7 +29,7 @@ export function registerAccountForms(app: FastifyInstance, { people, oauth, orig
   app.register(async instance => {
     acceptForms(instance)
     instance.setErrorHandler(answerErrorOnPage)
-    const notices = createNotices(people.foundation.seals, cookiesOf(origin).notice)
+    const notices = createFlashMessages(people.context.seals, cookiesOf(origin).notice)
     const forms = new Forms({ people, account, notices, origin })
     forms.register(instance, '/account/tokens', 'token', '#tokens', createToken)
     forms.register(instance, '/account/tokens/:id/delete', 'delete_token', '#tokens', async ({ account, acting, id }) => {
@@ -59,10 +59,10 @@ interface Sent {
 class Forms {
   readonly #people: People
   readonly #account: Account
-  readonly #notices: Notices
+  readonly #notices: FlashMessages
   readonly #origin: string
 
-  constructor(options: { people: People; account: Account; notices: Notices; origin: string }) {
+  constructor(options: { people: People; account: Account; notices: FlashMessages; origin: string }) {
     this.#people = options.people
     this.#account = options.account
     this.#notices = options.notices

@@ -16,7 +16,7 @@ afterEach(() => {
 const DAY = 86_400
 const nameOf = async (browser: { get: PeopleScene['get'] }) => (await browser.get('/api/v1/me')).json.user?.login ?? null
 const recordOf = async (user: Account) => {
-  const person = scene.deps.people?.foundation.locators.person(`gh-${user.id}`) ?? ''
+  const person = scene.deps.people?.context.recordIds.person(`gh-${user.id}`) ?? ''
   return { person, record: await openRecords(scene.states).people.read(person) }
 }
 const tokensOf = (user: Account) =>

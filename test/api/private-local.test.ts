@@ -46,10 +46,10 @@ const markerOf = (name: string) => join(app.repository(name).gitDir, 'mountglass
 async function operatorToken(name: string): Promise<string> {
   const found = await app.host.repository('acme', name)
   if (found.status !== 'ok') throw new Error(found.status)
-  const operator = people.foundation.locators.operator()
+  const operator = people.context.recordIds.operator()
   const plan = { repository: found.value, label: 'agent', expiresInDays: 30 }
   const base = { v: 1, uk: operator, since: '', host: null, cred: null, sessions: [], tokens: [] } as const
-  const made = await createAgentToken(people.foundation, operator, plan, { ...base, sessions: [], tokens: [] })
+  const made = await createAgentToken(people.context, operator, plan, { ...base, sessions: [], tokens: [] })
   if (made === null) throw new Error('no token')
   return made.token
 }

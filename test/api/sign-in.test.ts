@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createLocators } from '#api/people/locators.ts'
+import { createRecordIds } from '#api/people/record-ids.ts'
 import { personKey } from '#core/snapshot/store-keys.ts'
 import { ID_KEY } from '#test/support/open-test-people.ts'
 import { openPeopleScene, type PeopleScene, SESSION_COOKIE, SIGN_IN_COOKIE } from '#test/support/people-scene.ts'
@@ -19,7 +19,7 @@ afterEach(() => {
 
 const audits = () => lines.map(line => JSON.parse(line)).filter(line => line.audit !== undefined)
 const recordOf = async (user: { id: number }) =>
-  (await scene.states.read(personKey(createLocators(ID_KEY).person(`gh-${user.id}`))))?.value as never
+  (await scene.states.read(personKey(createRecordIds(ID_KEY).person(`gh-${user.id}`))))?.value as never
 
 test('v5.0.0-10.2.1: a sign-in goes to the host with a state and a challenge, and comes back to where it began', async () => {
   const browser = scene.browser()

@@ -98,7 +98,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
         return stored
       },
     }
-    const slow = openPeople({ ...optionsOf({ host, clock: people.foundation.clock }), states: held })
+    const slow = openPeople({ ...optionsOf({ host, clock: people.context.clock }), states: held })
     return { people: slow, hasRead: hasRead.promise, goOn: goesOn.resolve }
   }
 
@@ -110,7 +110,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     const cookie = begun?.cookies[0]?.split(';')[0] ?? ''
     const ended = await people.signIn?.finish({ cookie }, query, { requestId: '1', ip: '127.0.0.1' })
     if (ended?.status !== 'signed_in') throw new Error(ended?.status)
-    return people.foundation.locators.person(`gh-${ada.id}`)
+    return people.context.recordIds.person(`gh-${ada.id}`)
   }
 
   const see = (person: string, which = processes) => which.map(({ people }) => people.seeAs(person, 'acme', 'closed'))
@@ -211,7 +211,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
 
   /** Gives the person a token that lives for 300 days. */
   async function actsByToken(person: string): Promise<void> {
-    const { records } = (processes[0] as Process).people.foundation
+    const { records } = (processes[0] as Process).people.context
     const at = (days: number) => new Date(github.clock.now() + days * 86_400_000).toISOString()
     const dates = { createdAt: at(0), expiresAt: at(300), lastUsedAt: null }
     const token = { id: 'a', h: 'h', address: '/gh/acme/closed', repoId: 'gh-1', label: 'x', ...dates }
@@ -232,9 +232,9 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect(refreshes()).toBe(1)
   })
 
-  test('those with a living token or grant are kept signed in at the host', async () => {
+  test('those with an active token or grant are kept signed in at the host', async () => {
     const person = await signIn()
-    const { records } = (processes[0] as Process).people.foundation
+    const { records } = (processes[0] as Process).people.context
     await actsByToken(person)
     await processes[0]?.people.keepAlive()
     expect(refreshes()).toBe(0)
@@ -257,7 +257,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
 
   test('a credential is given back when the last session, token and grant of its person ran out', async () => {
     const person = await signIn()
-    const { records } = (processes[0] as Process).people.foundation
+    const { records } = (processes[0] as Process).people.context
     const stored = async () => (await records.people.read(person))?.cred ?? null
     const rounds = async () => await Promise.all(processes.map(({ people }) => people.keepAlive()))
     const at = (days: number) => new Date(github.clock.now() + days * 86_400_000).toISOString()
@@ -286,7 +286,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
   test('a credential that never expires is kept alive by leaving it alone', async () => {
     app.expiringTokens = false
     const person = await signIn()
-    const { records } = (processes[0] as Process).people.foundation
+    const { records } = (processes[0] as Process).people.context
     await records.grants.update([person, 'b'], () => grantOf(person, new Date(github.clock.now()).toISOString()))
     github.clock.advance(29 * 86_400)
     await Promise.all(processes.map(({ people }) => people.keepAlive()))

@@ -7,7 +7,7 @@ import type { TokenAnswer } from '#api/oauth/token-endpoint.ts'
 import { answerToken, RefusedToken, revokeToken } from '#api/oauth/token-endpoint.ts'
 import type { Acting } from '#api/people/account.ts'
 import type { AuditEvent, AuditSubject, RequestOrigin } from '#api/people/audit.ts'
-import { createLocators } from '#api/people/locators.ts'
+import { createRecordIds } from '#api/people/record-ids.ts'
 import { openRecords } from '#api/people/records.ts'
 import { createSeals } from '#api/people/seal.ts'
 import type { PersonViewer } from '#api/people/viewer.ts'
@@ -58,7 +58,7 @@ export async function openOAuthScene(
   const events: AuditEvent[] = []
   const noted: (AuditSubject & { event: AuditEvent })[] = []
   const host: HostScene = { repositories: new Map([[REPOSITORY, { id: 'gh-1' }]]), isAway: false }
-  const locators = createLocators(idKey)
+  const recordIds = createRecordIds(idKey)
   const replicas: OAuthDeps[] = []
   for (const replica of [0, 1]) {
     const states = await openStates(replica)
@@ -67,7 +67,7 @@ export async function openOAuthScene(
       openOAuth({
         ...parts,
         states,
-        locators,
+        recordIds,
         records: openRecords(states),
         seals: createSeals(keys, ISSUER, clock),
         people: { seeAs: async (_person, owner, name) => seen(host, `/gh/${owner}/${name}`) },
@@ -94,8 +94,8 @@ function seen({ repositories, isAway }: HostScene, address: string) {
 }
 
 /** A person of the host, as their sign-in leaves them. */
-export async function signIn({ records, locators }: OAuthDeps, account: string): Promise<PersonViewer> {
-  const key = locators.person(`gh-${account}`)
+export async function signIn({ records, recordIds }: OAuthDeps, account: string): Promise<PersonViewer> {
+  const key = recordIds.person(`gh-${account}`)
   const at = '2026-11-24T00:00:00Z'
   await records.people.update([key], record => ({
     ...(record ?? { v: 1, uk: key, since: randomUUID(), sessions: [], tokens: [] }),

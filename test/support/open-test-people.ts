@@ -48,7 +48,7 @@ export function openTestOAuth(
   github: GitHubHost,
   { states, keys, documents = NO_DOCUMENTS }: Pick<TestPeopleOptions, 'states' | 'keys'> & { documents?: WebDocuments },
 ): OAuthDeps {
-  const { records, seals, locators, audit, clock, random, origin } = people.foundation
+  const { records, seals, recordIds, audit, clock, random, origin } = people.context
   return openOAuth({
     baseUrl: origin,
     hosts: ['gh'],
@@ -57,7 +57,7 @@ export function openTestOAuth(
     documents,
     keys,
     records,
-    locators,
+    recordIds,
     seals,
     clock,
     random,

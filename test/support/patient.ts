@@ -1,5 +1,5 @@
-import { READ_RETRIES } from '#infra/github/retry.ts'
 import type { HostTimeouts } from '#infra/github/host.ts'
+import { READ_RETRIES } from '#infra/github/retry.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 
 /** Waits that end on no machine, however slow: only a test of patience wants an end of them. */

@@ -1,6 +1,6 @@
 import type { PersonRecord } from '#api/people/records.ts'
 
-/** A locator. */
+/** The id of a record. */
 export const PERSON = 'a1b2c3d4e5f60718293a4b5c'
 
 /** The record of somebody who has nothing. */

@@ -1,6 +1,6 @@
 import { buildApp } from '#api/app.ts'
 import { NO_CONTENT } from '#api/operator/operator-content.ts'
-import { createLoggedNames } from '#api/people/logged-names.ts'
+import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { createUses } from '#api/snapshot/uses.ts'
@@ -76,7 +76,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       localSource: 'withheld',
       clock: systemClock,
       cursorKeys: deriveKeys([{ kid: 'test', key: secret }], 'cursor'),
-      names: createLoggedNames(deriveKeys([{ kid: 'test', key: secret }], 'log')[0]),
+      names: createLogRedaction(deriveKeys([{ kid: 'test', key: secret }], 'log')[0]),
       people: null,
       oauth: null,
       allow: null,

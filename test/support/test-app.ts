@@ -4,7 +4,7 @@ import { rememberListings } from '#api/cards/list-on-visit.ts'
 import type { Deps } from '#api/deps.ts'
 import { requestRepair } from '#api/mount/request-repair.ts'
 import { NO_CONTENT, type OperatorContent } from '#api/operator/operator-content.ts'
-import { createLoggedNames } from '#api/people/logged-names.ts'
+import { createLogRedaction } from '#api/people/log-redaction.ts'
 import type { People } from '#api/people/people.ts'
 import { deriveKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
@@ -158,7 +158,7 @@ export async function testApp(
   const oauthOver = (people: People, github: GitHubHost) =>
     openTestOAuth(people, github, { states, keys, ...(options.documents && { documents: options.documents }) })
   const baseUrl = options.baseUrl ?? BASE_URL
-  const names = createLoggedNames(deriveKeys(keys, 'log')[0])
+  const names = createLogRedaction(deriveKeys(keys, 'log')[0])
   const people = githubHost?.people ? peopleOver(githubHost) : null
   const plain: Deps = {
     hosts,

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
-import { createLoggedNames } from '#api/people/logged-names.ts'
+import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 import type { PeopleOfPages } from '#site/lib/visitor.ts'
@@ -66,7 +66,7 @@ export async function openSite(
 }
 
 /** The pages reach data through their client alone, so nothing behind the API may be asked. */
-const names = createLoggedNames(new Uint8Array(32))
+const names = createLogRedaction(new Uint8Array(32))
 const uses = { close: async () => {} }
 const UNASKED: Deps = new Proxy({ hosts: [], people: null, oauth: null, names, uses } as unknown as Deps, {
   get(target, name) {

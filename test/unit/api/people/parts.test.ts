@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { cookiesOf } from '#api/people/cookies.ts'
-import { createLocators, formatIdKey, parseIdKey } from '#api/people/locators.ts'
-import { isFromOwnPages } from '#api/people/own-pages.ts'
-import { bearerOf, cookieOf } from '#api/people/presented.ts'
+import { createRecordIds, formatIdKey, parseIdKey } from '#api/people/record-ids.ts'
+import { bearerOf, cookieOf } from '#api/people/request-credentials.ts'
+import { isSameOrigin } from '#api/people/same-origin.ts'
 import { formatToken } from '#api/people/token-text.ts'
 import { scrubbed } from '#core/scrubbed.ts'
 
@@ -92,13 +92,13 @@ test('a bearer is what the header says, and other schemes are none', () => {
 })
 
 test('an origin is compared as a text', () => {
-  expect(isFromOwnPages({ origin: 'https://a.example' }, 'https://a.example')).toBe(true)
-  expect(isFromOwnPages({ origin: 'https://A.example' }, 'https://a.example')).toBe(false)
-  expect(isFromOwnPages({ origin: 'https://a.example, https://a.example' }, 'https://a.example')).toBe(false)
+  expect(isSameOrigin({ origin: 'https://a.example' }, 'https://a.example')).toBe(true)
+  expect(isSameOrigin({ origin: 'https://A.example' }, 'https://a.example')).toBe(false)
+  expect(isSameOrigin({ origin: 'https://a.example, https://a.example' }, 'https://a.example')).toBe(false)
 })
 
-test('locators are the same for the same key, and of another key nothing is the same', () => {
-  const [one, same, other] = [1, 1, 2].map(byte => createLocators(new Uint8Array(32).fill(byte)))
+test('record ids are the same for the same key, and of another key nothing is the same', () => {
+  const [one, same, other] = [1, 1, 2].map(byte => createRecordIds(new Uint8Array(32).fill(byte)))
   expect(one?.person('gh-1')).toMatch(/^[0-9a-f]{24}$/)
   expect(one?.person('gh-1')).toBe(same?.person('gh-1'))
   const places = [

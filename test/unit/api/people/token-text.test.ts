@@ -2,11 +2,16 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatToken, hashToken, isTokenOfHash, type ParsedToken, parseToken } from '#api/people/token-text.ts'
 
-const locator = fc.uint8Array({ minLength: 12, maxLength: 12 }).map(bytes => Buffer.from(bytes).toString('hex'))
+const recordId = fc.uint8Array({ minLength: 12, maxLength: 12 }).map(bytes => Buffer.from(bytes).toString('hex'))
 const secret = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const parts: fc.Arbitrary<ParsedToken> = fc.oneof(
-  fc.record({ kind: fc.constantFrom('agent' as const, 'session' as const), person: locator, id: locator }),
-  fc.record({ kind: fc.constantFrom('access' as const, 'refresh' as const), person: locator, grant: locator, family: locator }),
+  fc.record({ kind: fc.constantFrom('agent' as const, 'session' as const), person: recordId, id: recordId }),
+  fc.record({
+    kind: fc.constantFrom('access' as const, 'refresh' as const),
+    person: recordId,
+    grant: recordId,
+    family: recordId,
+  }),
 )
 
 test('a token says which record it belongs to, and has the width that scanners know', () => {

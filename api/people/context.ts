@@ -3,16 +3,16 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { deriveKeys, type SealingKeys } from '../purpose-keys.ts'
 import { type Audit, type AuditLog, createAudit } from './audit.ts'
-import { createLocators, type Locators } from './locators.ts'
-import { createLoggedNames } from './logged-names.ts'
+import { createLogRedaction } from './log-redaction.ts'
+import { createRecordIds, type RecordIds } from './record-ids.ts'
 import { openRecords, type Records } from './records.ts'
 import { createSeals, type Seals } from './seal.ts'
 
 /** What everything that acts in the name of people is built on. */
-export interface Foundation {
+export interface PeopleContext {
   records: Records
   seals: Seals
-  locators: Locators
+  recordIds: RecordIds
   audit: Audit
   clock: Clock
   random: RandomSource
@@ -21,20 +21,20 @@ export interface Foundation {
   origin: string
 }
 
-export interface FoundationOptions extends Pick<Foundation, 'clock' | 'random' | 'fallbacks' | 'origin'> {
+export interface PeopleContextOptions extends Pick<PeopleContext, 'clock' | 'random' | 'fallbacks' | 'origin'> {
   states: StateStore
   keys: SealingKeys
-  /** See `createLocators`. */
+  /** See `createRecordIds`. */
   idKey: Uint8Array
   log: AuditLog
 }
 
-export function createFoundation({ states, keys, idKey, log, ...rest }: FoundationOptions): Foundation {
+export function createPeopleContext({ states, keys, idKey, log, ...rest }: PeopleContextOptions): PeopleContext {
   return {
     ...rest,
     records: openRecords(states),
     seals: createSeals(keys, rest.origin, rest.clock),
-    locators: createLocators(idKey),
-    audit: createAudit(log, createLoggedNames(deriveKeys(keys, 'log')[0])),
+    recordIds: createRecordIds(idKey),
+    audit: createAudit(log, createLogRedaction(deriveKeys(keys, 'log')[0])),
   }
 }

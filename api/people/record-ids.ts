@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto'
-import { LOCATOR_BYTES, type Locator } from './token-text.ts'
+import { RECORD_ID_BYTES, type RecordId } from './token-text.ts'
 
 /**
  * Where the records of people and grants lie, by what identifies them. The same person, and the same app for the same repository, always has
  * the same place, so that neither needs an index. The places are keyed hashes: without the id key, an account does not lead to its record.
  */
-export interface Locators {
+export interface RecordIds {
   /** @param accountId see `HostPerson.id` */
-  person(accountId: string): Locator
+  person(accountId: string): RecordId
   /** The operator of this deployment, whose tokens read local repositories. */
-  operator(): Locator
+  operator(): RecordId
   /** @param clientHash of the client's id @param repository its address, in one spelling of all that name it */
-  grant(person: Locator, clientHash: string, repository: string): Locator
+  grant(person: RecordId, clientHash: string, repository: string): RecordId
 }
 
 /** @param key the id key of the deployment, which is never changed: with another key, everybody is a stranger */
-export function createLocators(key: Uint8Array): Locators {
-  const locate = (text: string) => createHmac('sha256', key).update(text).digest().subarray(0, LOCATOR_BYTES).toString('hex')
+export function createRecordIds(key: Uint8Array): RecordIds {
+  const locate = (text: string) => createHmac('sha256', key).update(text).digest().subarray(0, RECORD_ID_BYTES).toString('hex')
   return {
     person: accountId => locate(`user|${accountId}`),
     operator: () => locate('operator'),

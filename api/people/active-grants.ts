@@ -1,25 +1,25 @@
-import type { Foundation } from './foundation.ts'
+import type { PeopleContext } from './context.ts'
 import type { Family, GrantRecord } from './records.ts'
-import type { Locator } from './token-text.ts'
+import type { RecordId } from './token-text.ts'
 
 /** Grants of one person that are read at most. Those that ended are there until a sweep removes them. */
 export const RECORDS_PER_PERSON = 1_000
 
 /** Whether an app can still read in the name of the person. */
-export async function hasLivingGrant(
-  { records, clock }: Pick<Foundation, 'records' | 'clock'>,
-  person: Locator,
+export async function hasActiveGrant(
+  { records, clock }: Pick<PeopleContext, 'records' | 'clock'>,
+  person: RecordId,
 ): Promise<boolean> {
   const now = clock.now()
-  return (await records.grantsOf(person, RECORDS_PER_PERSON)).some(grant => isAlive(grant, now))
+  return (await records.grantsOf(person, RECORDS_PER_PERSON)).some(grant => isActive(grant, now))
 }
 
 /** Whether some app can still read by the grant. Of one that ended, a record without families may be left. */
-export function isAlive(record: GrantRecord, now: Date): boolean {
-  return livingFamilies(record, now).length > 0
+export function isActive(record: GrantRecord, now: Date): boolean {
+  return activeFamilies(record, now).length > 0
 }
 
-export function livingFamilies({ families }: GrantRecord, now: Date): Family[] {
+export function activeFamilies({ families }: GrantRecord, now: Date): Family[] {
   return families.filter(family => endOf(family) > now.getTime())
 }
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { memoryOfEntry } from '#core/memory.ts'
 
 /** How the log names repositories: in clear only those that were answered as public. */
-export interface LoggedNames {
+export interface LogRedaction {
   /** Notes that the repository was answered as public. */
   notePublic(name: NamedRepository): void
   /** Notes that the host does not show the repository to anonymous requests. */
@@ -24,7 +24,7 @@ const NAMES_BYTES = 2 * 1024 * 1024
 const HASH_CHARACTERS = 16
 
 /** @param key of the deployment, for this purpose alone */
-export function createLoggedNames(key: Uint8Array): LoggedNames {
+export function createLogRedaction(key: Uint8Array): LogRedaction {
   const shown = new LRUCache<string, true>({ maxSize: NAMES_BYTES, sizeCalculation: memoryOfEntry })
   return {
     notePublic(name) {

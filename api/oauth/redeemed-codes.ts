@@ -17,35 +17,38 @@ const Marker = z.object({
 })
 export type Marker = z.infer<typeof Marker>
 
-export interface SpentCodes {
-  /** Takes the request for a family. `spent`: another family has it. */
-  take(jti: string, marker: Omit<Marker, 'revoked'>): Promise<{ status: 'taken' } | { status: 'spent'; marker: Marker }>
+export interface RedeemedCodes {
+  /** Redeems the request for a family. `redeemed_before`: for another family. */
+  redeem(
+    jti: string,
+    marker: Omit<Marker, 'revoked'>,
+  ): Promise<{ status: 'redeemed' } | { status: 'redeemed_before'; marker: Marker }>
   /** Notes that a code was presented again. */
   revoke(jti: string): Promise<void>
-  /** Whether the family still has the request. */
-  isTaken(jti: string, fid: string): Promise<boolean>
+  /** Whether the request is redeemed for this family. */
+  isRedeemedFor(jti: string, fid: string): Promise<boolean>
 }
 
 const ATTEMPTS = 30
 const BACK_OFF_MS = 20
 
 /** Every method throws `ServiceError` `auth.unavailable` when the store does not answer. */
-export function openSpentCodes(states: StateStore): SpentCodes {
+export function openRedeemedCodes(states: StateStore): RedeemedCodes {
   async function read(jti: string): Promise<{ marker: Marker; etag: string } | null> {
     const stored = await states.read(spentKey(jti))
     return stored && { marker: Marker.parse(stored.value), etag: stored.etag }
   }
 
   return {
-    take: (jti, marker) =>
+    redeem: (jti, marker) =>
       repeated(async () => {
         const written = await states.create(spentKey(jti), { ...marker, revoked: false })
-        if (written.status === 'written') return { status: 'taken' }
+        if (written.status === 'written') return { status: 'redeemed' }
         const stored = await read(jti)
         if (stored === null) return null
         // The own write may have been done although the store says that it failed.
         const isOwn = stored.marker.fid === marker.fid && !stored.marker.revoked
-        return isOwn ? { status: 'taken' } : { status: 'spent', marker: stored.marker }
+        return isOwn ? { status: 'redeemed' } : { status: 'redeemed_before', marker: stored.marker }
       }),
     revoke: jti =>
       repeated(async () => {
@@ -54,7 +57,7 @@ export function openSpentCodes(states: StateStore): SpentCodes {
         const written = await states.replace(spentKey(jti), { ...stored.marker, revoked: true }, stored.etag)
         return written.status === 'written' ? true : null
       }).then(() => {}),
-    isTaken: (jti, fid) =>
+    isRedeemedFor: (jti, fid) =>
       repeated(async () => {
         const stored = await read(jti)
         return stored !== null && stored.marker.fid === fid && !stored.marker.revoked

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
  *
  * @param origin the public origin of the deployment
  */
-export function isFromOwnPages(headers: IncomingHttpHeaders, origin: string): boolean {
+export function isSameOrigin(headers: IncomingHttpHeaders, origin: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') return false
   if (headers.origin !== undefined && headers.origin !== origin) return false
