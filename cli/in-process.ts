@@ -6,7 +6,7 @@ import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from '#api/purpose-keys.ts'
 import { type AddressHandlers, addressHandlers } from '#api/routes/address-endpoints.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { ServiceError } from '#core/errors.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
@@ -67,7 +67,7 @@ function assembleDeps(
     }),
     queue,
     listings: rememberListings(createOwnerListings(states, NO_FALLBACKS), clock),
-    uses: createUses(states, clock),
+    usage: createUsageLog(states, clock),
     operator: NO_CONTENT,
     clock,
     // Cursors live as long as the process.

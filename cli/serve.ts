@@ -15,7 +15,7 @@ import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { pagePeople } from '#api/people/page-people.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
@@ -209,7 +209,7 @@ async function assembleDeps(
     }),
     queue,
     listings: rememberListings(createOwnerListings(states, fallbacks), clock),
-    uses: createUses(states, clock, undefined, fallbacks),
+    usage: createUsageLog(states, clock, undefined, fallbacks),
     fallbacks,
     get operator() {
       return operator.current()

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { createFallbacks } from '#core/ports/fallbacks.ts'
 import { ownerListingKey, packKey } from '#core/snapshot/store-keys.ts'
@@ -30,12 +30,12 @@ const away = () => Promise.reject(new Error('EIO'))
 test('notes of used snapshots that a store does not take, or that are too many, are counted and logged once', async () => {
   const { fallbacks, logged, count } = openFallbacks()
   const states = { ...createMemoryStateStore(), create: away }
-  const uses = createUses(states, systemClock, 0, fallbacks)
+  const usage = createUsageLog(states, systemClock, 0, fallbacks)
   const { repository } = jobOf(1)
   const use = { name: { host: 'test', owner: 'acme', repository: 'tools-1' }, repository, ref: null }
   // The first is being written while 5,000 wait.
-  for (let number = 0; number < 5_003; number++) uses.opened({ ...use, commit: jobOf(number).commit })
-  await uses.written()
+  for (let number = 0; number < 5_003; number++) usage.opened({ ...use, commit: jobOf(number).commit })
+  await usage.written()
   expect(await count('use_note')).toBe(5_003)
   expect(logged).toMatchObject([{ fallback: 'use_note', err: { message: '5000 notes wait already' } }])
 })

@@ -161,7 +161,7 @@ test('nothing of a private repository is found outside of its class, nor in any 
   await announceChanges()
   await failJob()
   await askAsStrangers()
-  await scene.deps.uses.written()
+  await scene.deps.usage.written()
   await scene.deps.people?.close()
 
   expect(received.filter(({ text }) => text.includes(MARKER)).map(({ from }) => from)).toEqual([])

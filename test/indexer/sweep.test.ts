@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { headerKey, jobKey, keysAt, packKey, queueKey, readMarkKey, VERSIONS } from '#core/snapshot/store-keys.ts'
 import { makeSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
@@ -147,16 +147,16 @@ describe('a repository that its host hides', () => {
     const all = inMemory()
     const snapshot = await written(all, 1)
     await list(all, snapshot)
-    const uses = createUses(all.stores.states, all.clock, 0)
-    uses.hidden(repository.id)
-    await uses.written()
+    const usage = createUsageLog(all.stores.states, all.clock, 0)
+    usage.hidden(repository.id)
+    await usage.written()
     all.clock.advance(DAY)
     expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, entries: 0 })
     await opened(all, snapshot)
     all.clock.advance(2 * DAY)
     expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, entries: 1 })
 
-    const later = createUses(all.stores.states, all.clock, 0)
+    const later = createUsageLog(all.stores.states, all.clock, 0)
     later.hidden(repository.id)
     await later.written()
     all.clock.advance(2 * DAY + 1)

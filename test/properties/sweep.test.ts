@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { HIDDEN_HOURS, RETENTION_DAYS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { HiddenRepository } from '#core/snapshot/retention.ts'
@@ -108,10 +108,10 @@ class World {
   async open(snapshot: SmallSnapshot | undefined, by: 'branch' | 'tag' | 'hash'): Promise<void> {
     if (!snapshot || (await readTexts(this.stores.blobs, snapshot.repository, snapshot.commit)) === null) return
     const { repository, commit } = snapshot
-    const uses = createUses(this.stores.states, this.clock, 0)
+    const usage = createUsageLog(this.stores.states, this.clock, 0)
     const name = { host: repository.host, owner: repository.owner, repository: repository.name }
-    uses.opened({ name, repository, commit, ref: { branch: 'main', tag: 'v1', hash: null }[by] })
-    await uses.written()
+    usage.opened({ name, repository, commit, ref: { branch: 'main', tag: 'v1', hash: null }[by] })
+    await usage.written()
     this.used.set(snapshot, this.now())
     const hiddenAt = this.hiddenAt.get(repository.id) ?? this.now()
     // Of an opening by a hash nobody knows more than the day.
@@ -120,9 +120,9 @@ class World {
 
   async hide({ id }: HostRepository): Promise<void> {
     const { states } = this.stores
-    const uses = createUses(states, this.clock, 0)
-    uses.hidden(id)
-    await uses.written()
+    const usage = createUsageLog(states, this.clock, 0)
+    usage.hidden(id)
+    await usage.written()
     // An earlier sight stands, unless a sweep was done with it.
     const stored = await states.read(hiddenKey({ id, visibility: 'public' }))
     this.hiddenAt.set(id, Date.parse(HiddenRepository.parse(stored?.value).since))

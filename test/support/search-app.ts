@@ -3,7 +3,7 @@ import { NO_CONTENT } from '#api/operator/operator-content.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import type { FindAnswer } from '#core/contract/find.ts'
 import { FindAnswer as FindAnswerSchema } from '#core/contract/find.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
@@ -71,7 +71,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       snapshots: createSnapshotReader(blobs),
       queue,
       listings: createOwnerListings(states),
-      uses: createUses(states, systemClock),
+      usage: createUsageLog(states, systemClock),
       operator: NO_CONTENT,
       localSource: 'withheld',
       clock: systemClock,

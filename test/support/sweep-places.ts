@@ -1,4 +1,4 @@
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
 import type { Stores } from '#indexer/sweep/repositories.ts'
@@ -48,10 +48,10 @@ export function inMemory(clock = handClock()): Place {
 
 /** Somebody opens a snapshot, by a branch unless `ref` says otherwise. */
 export async function opened({ stores, clock }: Place, { repository, commit }: SmallSnapshot, ref: string | null = 'main') {
-  const uses = createUses(stores.states, clock, 0)
+  const usage = createUsageLog(stores.states, clock, 0)
   const name = { host: repository.host, owner: repository.owner, repository: repository.name }
-  uses.opened({ name, repository, commit, ref })
-  await uses.written()
+  usage.opened({ name, repository, commit, ref })
+  await usage.written()
 }
 
 /** The snapshot number `number` of the repository, written whole. */

@@ -8,7 +8,7 @@ import { createLogRedaction } from '#api/people/log-redaction.ts'
 import type { People } from '#api/people/people.ts'
 import { deriveKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { AnswerOf, EndpointName } from '#core/contract/endpoints.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
@@ -168,7 +168,7 @@ export async function testApp(
     }),
     queue,
     listings: rememberListings(createOwnerListings(states), clock),
-    uses: createUses(states, clock, 0),
+    usage: createUsageLog(states, clock, 0),
     operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),

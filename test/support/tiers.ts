@@ -39,7 +39,7 @@ const API_OVER_STORES = [
   'sign-in',
   'skills',
   'tokens',
-  'uses',
+  'usage-log',
 ]
   .map(name => `test/api/${name}.test.ts`)
   .concat('test/mcp/private.test.ts', 'test/site/every-route.test.ts')

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createUses } from '#api/snapshot/uses.ts'
+import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { readMarkKey } from '#core/snapshot/store-keys.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
@@ -30,7 +30,7 @@ describe('what visitors open', () => {
   afterEach(() => app.close())
 
   const noted = async () => {
-    await app.deps.uses.written()
+    await app.deps.usage.written()
     return notes(app.states)
   }
   const ask = (address: string) => app.get(`/api/v1/mounts${address}`)
@@ -89,7 +89,7 @@ describe('what visitors open', () => {
     await ask('/gh/acme/tools')
     const before = await noted()
     const earlier = { now: () => new Date(app.deps.clock.now().getTime() - DAY * 1000) }
-    const other = createUses(app.states, earlier, 0)
+    const other = createUsageLog(app.states, earlier, 0)
     const host = app.deps.hosts.find(({ segment }) => segment === 'gh')
     const repository = await host?.repository('acme', 'tools')
     if (repository?.status !== 'ok') throw new Error('no repository')
@@ -141,41 +141,41 @@ describe('notes', () => {
   test('that a store does not take are made at a later use', async () => {
     const states = createMemoryStateStore()
     let broken = true
-    const uses = createUses(
+    const usage = createUsageLog(
       { ...states, create: (key, value) => (broken ? Promise.reject(new Error('no store')) : states.create(key, value)) },
       handClock(),
       0,
     )
-    uses.opened(use)
-    await uses.written()
+    usage.opened(use)
+    await usage.written()
     expect(await states.list('')).toEqual([])
     broken = false
-    uses.opened(use)
-    await uses.written()
+    usage.opened(use)
+    await usage.written()
     expect(await states.list('')).toEqual([readMarkKey(repository, commit)])
   })
 
   test('that a damaged document stands for are written over', async () => {
     const states = createMemoryStateStore()
     await states.create(readMarkKey(repository, commit), { day: 'yesterday' })
-    const uses = createUses(states, handClock('2026-03-01T12:00:00.000Z'), 0)
-    uses.opened(use)
-    await uses.written()
+    const usage = createUsageLog(states, handClock('2026-03-01T12:00:00.000Z'), 0)
+    usage.opened(use)
+    await usage.written()
     expect((await states.read(readMarkKey(repository, commit)))?.value).toEqual({ day: '2026-03-01' })
   })
 
   test('that wait are bounded, and dropped when the process ends', async () => {
     const states = createMemoryStateStore()
-    const uses = createUses(states, handClock(), 0)
-    for (let number = 0; number < 6_000; number++) uses.opened({ ...use, commit: jobOf(number).commit })
-    await uses.written()
+    const usage = createUsageLog(states, handClock(), 0)
+    for (let number = 0; number < 6_000; number++) usage.opened({ ...use, commit: jobOf(number).commit })
+    await usage.written()
     // The first is being written while the others wait.
     expect((await states.list('')).length).toBe(5_001)
-    for (let number = 6_000; number < 6_100; number++) uses.opened({ ...use, commit: jobOf(number).commit })
-    await uses.close()
+    for (let number = 6_000; number < 6_100; number++) usage.opened({ ...use, commit: jobOf(number).commit })
+    await usage.close()
     const left = (await states.list('')).length
-    uses.opened({ ...use, commit: jobOf(9_999).commit })
-    await uses.written()
+    usage.opened({ ...use, commit: jobOf(9_999).commit })
+    await usage.written()
     expect((await states.list('')).length).toBe(left)
     expect(left).toBeLessThan(5_101)
   })

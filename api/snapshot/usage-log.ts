@@ -15,9 +15,9 @@ import type { RepositoryName } from '../operator/repository-rule.ts'
  * Records in the state store which snapshots are used, so that a sweep keeps them. Requests do not wait for it. A process writes
  * each fact about once a day; a fact that cannot be written now is written when it is observed again.
  */
-export interface Uses {
+export interface UsageLog {
   /** A snapshot was opened. */
-  opened(use: Use): void
+  opened(use: SnapshotUse): void
   /** The host shows no public repository under this name. Marks the repository hidden only if this process opened it recently. */
   missing(name: RepositoryName): void
   /** The host no longer shows this repository to the public. */
@@ -31,7 +31,7 @@ export interface Uses {
 }
 
 /** The opening of a snapshot. */
-export interface Use {
+export interface SnapshotUse {
   /** The name in the request, which may be an old one. */
   name: RepositoryName
   repository: HostRepository
@@ -48,7 +48,12 @@ const PAUSE_MS = 10
  * @param pauseMs between two writes: an embedded store blocks the whole process while it writes
  * @param fallbacks is told of every fact that is lost
  */
-export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS, fallbacks: Fallbacks = NO_FALLBACKS): Uses {
+export function createUsageLog(
+  states: StateStore,
+  clock: Clock,
+  pauseMs = PAUSE_MS,
+  fallbacks: Fallbacks = NO_FALLBACKS,
+): UsageLog {
   const notes = createNoteQueue(pauseMs, fallbacks)
   const hidden = createHiddenNotes(notes, states, clock)
   const ids = new LRUCache<string, string>(entriesAtMost(REMEMBERED_NAMES))
@@ -94,7 +99,7 @@ export function createUses(states: StateStore, clock: Clock, pauseMs = PAUSE_MS,
   }
 }
 
-interface OpenedSnapshot extends Pick<Use, 'repository' | 'commit'> {
+interface OpenedSnapshot extends Pick<SnapshotUse, 'repository' | 'commit'> {
   /** `YYYY-MM-DD` */
   day: string
 }
