@@ -9,7 +9,7 @@ import {
   type SkillDifference,
 } from '#core/changes/skill-difference.ts'
 import { deliveredTexts } from '#core/changes/skill-texts.ts'
-import { createTurns } from '#core/concurrency/turns.ts'
+import { createYielder } from '#core/concurrency/yielding.ts'
 import type { ChangeItem, ChangesAnswer, ChangesPage, ChangesQuery, SkillChangesPage } from '#core/contract/changes.ts'
 import { ServiceError } from '#core/errors.ts'
 import { BROWSE_LIMIT, CHANGES_PAGE_BYTES, COMPARED_SLICE_MS } from '#core/limits.ts'
@@ -80,11 +80,11 @@ async function readChanges(deps: Pick<Deps, 'cursorKeys'>, sides: ReadySides, qu
 
 /** As many of the described changes as fit on a page, one at least: a skill of many files has as many causes. */
 async function firstItems(changes: readonly Change[], describe: (change: Change) => ChangeItem): Promise<ChangeItem[]> {
-  const turn = createTurns(undefined, COMPARED_SLICE_MS)
+  const yieldIfDue = createYielder(undefined, COMPARED_SLICE_MS)
   const items: ChangeItem[] = []
   let bytes = 0
   for (const change of changes) {
-    await turn()
+    await yieldIfDue()
     const item = describe(change)
     bytes += utf8Length(JSON.stringify(item))
     if (items.length > 0 && bytes > CHANGES_PAGE_BYTES) break

@@ -1,7 +1,7 @@
 import { type Change, type Outline, outlineChanges } from '#core/changes/compare.ts'
 import { type DeliveredItems, type DeliveredReads, itemsOfRows } from '#core/changes/items.ts'
 import { createLimit } from '#core/concurrency/limit.ts'
-import { createTurns } from '#core/concurrency/turns.ts'
+import { createYielder } from '#core/concurrency/yielding.ts'
 import type { Counts } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { COMPARED_SLICE_MS } from '#core/limits.ts'
@@ -118,13 +118,13 @@ export function readsOf(snapshot: Snapshot): DeliveredReads {
       return new Map(rows.flatMap(([key, row]) => (isText(row) ? [[key, row.facts] as const] : [])))
     },
     async knownHosts(hosts) {
-      const turn = createTurns(undefined, COMPARED_SLICE_MS)
+      const yieldIfDue = createYielder(undefined, COMPARED_SLICE_MS)
       const known: string[] = []
       for (let from = 0; from < hosts.length; from += HOSTS_AT_ONCE) {
         const some = hosts.slice(from, from + HOSTS_AT_ONCE)
         const rows = await Promise.all(some.map(host => snapshot.get('hosts', host)))
         known.push(...some.filter((_, index) => rows[index] !== null))
-        await turn()
+        await yieldIfDue()
       }
       return new Set(known)
     },

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
 import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
-import { ownTurn } from '#core/concurrency/own-turn.ts'
+import { nextSlot } from '#core/concurrency/round-robin.ts'
 import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
 import { RawFileError } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
@@ -36,10 +36,10 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
     const [client, signal] = [clientNetwork(request.ip), endOf(reply)]
     const fail = (error: unknown) => toServiceError(error, signal)
-    await beginnings(client, () => ownTurn(client, signal)).catch(fail)
+    await beginnings(client, () => nextSlot(client, signal)).catch(fail)
     const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
     if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
-    const reader = { client, signal, displace: () => reply.raw.destroy() }
+    const reader = { client, signal, evict: () => reply.raw.destroy() }
     const sourceUrl = mount.host.urls.raw(mount.repository, mount.commit, path)
     const file = await deps
       .readRawFile?.(mount.repository, mount.commit, path, reader)

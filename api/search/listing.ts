@@ -1,5 +1,5 @@
 import { createLimit } from '#core/concurrency/limit.ts'
-import { createTurns } from '#core/concurrency/turns.ts'
+import { createYielder } from '#core/concurrency/yielding.ts'
 import type { DocumentListing } from '#core/contract/shared.ts'
 import type { StoredItem } from '#core/search/items-block.ts'
 import type { Loaded } from '../snapshot/cache.ts'
@@ -29,12 +29,12 @@ const SLICE_MS = 10
 
 export function createPassageSearch(terms: readonly WeightedTerm[]): PassageSearch {
   const limit = createLimit(1)
-  const turn = createTurns(undefined, SLICE_MS)
+  const yieldIfDue = createYielder(undefined, SLICE_MS)
   return {
     terms,
     inTurn: work =>
       limit(async () => {
-        await turn()
+        await yieldIfDue()
         return work()
       }),
   }

@@ -1,4 +1,4 @@
-import type { Turn } from '../concurrency/turns.ts'
+import type { Yielder } from '../concurrency/yielding.ts'
 import { utf8Length } from '../text.ts'
 import { eachLine } from './lines.ts'
 
@@ -47,7 +47,7 @@ export interface AlikePair {
 export async function findAlike(
   group: Group,
   tenths: Tenths,
-  { texts, left, turn }: { texts: MovableTexts; left: { pairs: number; bytes: number }; turn: Turn },
+  { texts, left, yieldIfDue }: { texts: MovableTexts; left: { pairs: number; bytes: number }; yieldIfDue: Yielder },
 ): Promise<AlikePair[] | null> {
   const removed = withCounterpart(group.removed, group.added, tenths)
   const added = withCounterpart(group.added, removed, tenths)
@@ -60,18 +60,18 @@ export async function findAlike(
     Promise.all(removed.map(({ path }) => texts.before(path))),
     Promise.all(added.map(({ path }) => texts.after(path))),
   ])
-  const old = await lines.readAll(removed, oldTexts, turn)
-  const new_ = await lines.readAll(added, newTexts, turn)
-  const candidates = await findCandidates({ old, new_ }, { lines, tenths, limit: left.pairs, turn })
+  const old = await lines.readAll(removed, oldTexts, yieldIfDue)
+  const new_ = await lines.readAll(added, newTexts, yieldIfDue)
+  const candidates = await findCandidates({ old, new_ }, { lines, tenths, limit: left.pairs, yieldIfDue })
   left.pairs -= candidates?.length ?? left.pairs
   if (candidates === null) return null
 
   const pairs: AlikePair[] = []
   for (const [from, to] of candidates) {
-    const waiting = turn()
+    const waiting = yieldIfDue()
     if (waiting) await waiting
     if (!isLikelyAlike(from.item, to.item, tenths)) continue
-    const commonBytes = await lines.bytesInCommon(from.bag, to.bag, turn)
+    const commonBytes = await lines.bytesInCommon(from.bag, to.bag, yieldIfDue)
     const pair = { from: from.item.path, to: to.item.path, commonBytes, bytes: from.item.bytes + to.item.bytes }
     if (isAlike(pair, tenths)) pairs.push(pair)
   }
@@ -117,11 +117,11 @@ type Candidate = [from: ReadText, to: ReadText]
 /** The pairs that share one of their rarer lines; `null` if there are more than `limit`. */
 async function findCandidates(
   { old, new_ }: { old: readonly ReadText[]; new_: readonly ReadText[] },
-  { lines, tenths, limit, turn }: { lines: KnownLines; tenths: Tenths; limit: number; turn: Turn },
+  { lines, tenths, limit, yieldIfDue }: { lines: KnownLines; tenths: Tenths; limit: number; yieldIfDue: Yielder },
 ): Promise<Candidate[] | null> {
   const byLine = new Map<number, ReadText[]>()
   for (const text of old) {
-    await turn()
+    await yieldIfDue()
     for (const line of lines.rarest(text, tenths)) {
       const known = byLine.get(line)
       if (known) known.push(text)
@@ -132,7 +132,7 @@ async function findCandidates(
   for (const to of new_) {
     const found = new Set<ReadText>()
     for (const line of lines.rarest(to, tenths)) {
-      const waiting = turn()
+      const waiting = yieldIfDue()
       if (waiting) await waiting
       for (const from of byLine.get(line) ?? []) found.add(from)
       if (candidates.length + found.size > limit) return null
@@ -153,13 +153,13 @@ class KnownLines {
   readonly #texts: number[] = []
 
   /** One after the other: many short texts would all begin before the first turn. */
-  async readAll(items: readonly Movable[], texts: readonly string[], turn: Turn): Promise<ReadText[]> {
+  async readAll(items: readonly Movable[], texts: readonly string[], yieldIfDue: Yielder): Promise<ReadText[]> {
     const read: ReadText[] = []
-    for (const [at, item] of items.entries()) read.push({ item, bag: await this.#bagOf(texts[at] ?? '', turn) })
+    for (const [at, item] of items.entries()) read.push({ item, bag: await this.#bagOf(texts[at] ?? '', yieldIfDue) })
     return read
   }
 
-  async #bagOf(text: string, turn: Turn): Promise<LineBag> {
+  async #bagOf(text: string, yieldIfDue: Yielder): Promise<LineBag> {
     const bag = new Map<number, number>()
     const add = (line: string) => {
       const number = this.#numberOf(line)
@@ -169,7 +169,7 @@ class KnownLines {
     }
     for (let at = 0; at < text.length; ) {
       at = eachLine(text, at, add)
-      await turn()
+      await yieldIfDue()
     }
     return bag
   }
@@ -204,14 +204,14 @@ class KnownLines {
     return [...bag.keys()].filter(line => (this.#texts[line] as number) <= (bound ?? Number.POSITIVE_INFINITY))
   }
 
-  async bytesInCommon(left: LineBag, right: LineBag, turn: Turn): Promise<number> {
+  async bytesInCommon(left: LineBag, right: LineBag, yieldIfDue: Yielder): Promise<number> {
     const [fewer, more] = left.size <= right.size ? [left, right] : [right, left]
     let bytes = 0
     let lines = 0
     for (const [line, count] of fewer) {
       const other = more.get(line)
       if (other !== undefined) bytes += Math.min(count, other) * (this.#bytes[line] as number)
-      if (++lines % LINES_AT_ONCE === 0) await turn()
+      if (++lines % LINES_AT_ONCE === 0) await yieldIfDue()
     }
     return bytes
   }

@@ -1,4 +1,4 @@
-import { createTurns, type Turn } from '../concurrency/turns.ts'
+import { createYielder, type Yielder } from '../concurrency/yielding.ts'
 import type {
   ChangeCount,
   ChangedDocument,
@@ -63,23 +63,27 @@ export async function outlineChanges(
     onlyIn(after.documents, before.documents).flatMap(movableDocument),
     textsOf('document'),
   )
-  const turn = createTurns(undefined, COMPARED_SLICE_MS)
-  const skills = await changesOf('skill', { ...both('skills'), moves: skillMoves, turn }, pair => partsOfSkill(pair).length > 0)
+  const yieldIfDue = createYielder(undefined, COMPARED_SLICE_MS)
+  const skills = await changesOf(
+    'skill',
+    { ...both('skills'), moves: skillMoves, yieldIfDue },
+    pair => partsOfSkill(pair).length > 0,
+  )
   const changes = [
     ...skills,
     ...(await changesOf(
       'document',
-      { ...both('documents'), moves: documentMoves, turn },
+      { ...both('documents'), moves: documentMoves, yieldIfDue },
       pair => partsOfDocument(pair).length > 0,
     )),
-    ...(await changesOf('manifest', { ...both('manifests'), moves: [], turn }, pair => partsOfManifest(pair).length > 0)),
+    ...(await changesOf('manifest', { ...both('manifests'), moves: [], yieldIfDue }, pair => partsOfManifest(pair).length > 0)),
   ]
   changes.sort((left, right) => compareBytes(left.path, right.path) || compareBytes(left.kind, right.kind))
   const count = (kind: ItemKind) => countChanges(changes.filter(change => change.kind === kind))
   return {
     changes,
     counts: { skills: count('skill'), documents: count('document'), manifests: count('manifest') },
-    skillsByManifest: await countSkills(skills, before, after, turn),
+    skillsByManifest: await countSkills(skills, before, after, yieldIfDue),
   }
 }
 
@@ -253,12 +257,12 @@ interface ComparedItems<Row> {
   before: ReadonlyMap<string, Row>
   after: ReadonlyMap<string, Row>
   moves: readonly Move[]
-  turn: Turn
+  yieldIfDue: Yielder
 }
 
 async function changesOf<Row extends DeliveredItem>(
   kind: ItemKind,
-  { before, after, moves, turn }: ComparedItems<Row>,
+  { before, after, moves, yieldIfDue }: ComparedItems<Row>,
   isChanged: (pair: Both<Row>) => boolean,
 ): Promise<Change[]> {
   const movedFrom = new Map(moves.map(({ from, to }) => [to, from]))
@@ -266,7 +270,7 @@ async function changesOf<Row extends DeliveredItem>(
   const removed = [...before.keys()].filter(path => !after.has(path) && !left.has(path))
   const changes = removed.map((path): Change => ({ kind, path, change: 'removed' }))
   for (const [path, row] of after) {
-    await turn()
+    await yieldIfDue()
     const old = before.get(path)
     const from = movedFrom.get(path)
     if (old !== undefined) {
@@ -286,11 +290,11 @@ async function countSkills(
   skills: readonly Change[],
   before: DeliveredItems,
   after: DeliveredItems,
-  turn: Turn,
+  yieldIfDue: Yielder,
 ): Promise<Record<string, number>> {
   const counts = new Map<string, number>()
   for (const change of skills) {
-    await turn()
+    await yieldIfDue()
     const both = bothOf(sidesOf(change, before.skills, after.skills))
     if (both === null) continue
     const causes = causesOfSkill(both, partsOfSkill(both))

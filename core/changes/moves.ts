@@ -1,4 +1,4 @@
-import { createTurns, type Turn } from '../concurrency/turns.ts'
+import { createYielder, type Yielder } from '../concurrency/yielding.ts'
 import { COMPARED_SLICE_MS, MOVE_BYTES, MOVE_PAIRS } from '../limits.ts'
 import { compareBytes } from '../text.ts'
 import { type AlikePair, findAlike, type Group, type Movable, type MovableTexts, type Tenths } from './alike.ts'
@@ -24,7 +24,7 @@ export async function findMoves(removed: readonly Movable[], added: readonly Mov
   const search = {
     texts,
     left: { pairs: MOVE_PAIRS, bytes: MOVE_BYTES },
-    turn: createTurns(undefined, COMPARED_SLICE_MS),
+    yieldIfDue: createYielder(undefined, COMPARED_SLICE_MS),
   }
   const moves: Move[] = []
   for (const group of groupsOfName({ removed, added })) moves.push(...(await movesIn(group, SAME_NAME, search)))
@@ -35,7 +35,7 @@ interface Search {
   texts: MovableTexts
   /** What may still be compared. */
   left: { pairs: number; bytes: number }
-  turn: Turn
+  yieldIfDue: Yielder
 }
 
 /** The items by names that are on both sides. */
@@ -47,7 +47,7 @@ function groupsOfName({ removed, added }: Group): Group[] {
 }
 
 async function movesIn(group: Group, tenths: Tenths, search: Search): Promise<Move[]> {
-  const waiting = search.turn()
+  const waiting = search.yieldIfDue()
   if (waiting) await waiting
   const { removed, added } = group
   const isOnePair = removed.length === 1 && added.length === 1

@@ -1,4 +1,4 @@
-import { createTurns, type Turn } from '../concurrency/turns.ts'
+import { createYielder, type Yielder } from '../concurrency/yielding.ts'
 import type { ChangedText, SkillMetadata } from '../contract/changes.ts'
 import { COMPARED_SLICE_MS, DIFFERENCE_PAGE_BYTES } from '../limits.ts'
 import type { DeliveredSkill, DeliveredText } from '../snapshot/delivered.ts'
@@ -33,9 +33,9 @@ export async function compareSkillTexts(
   const after = placedTexts(pair.after, delivered.after)
   const texts: TextDifference[] = []
   // One for all texts: many short ones may take as long as a long one.
-  const turn = createTurns(undefined, COMPARED_SLICE_MS)
-  for (const [place, text] of after) texts.push(await differenceOf(before.get(place) ?? null, text, turn))
-  for (const [place, text] of before) if (!after.has(place)) texts.push(await differenceOf(text, null, turn))
+  const yieldIfDue = createYielder(undefined, COMPARED_SLICE_MS)
+  for (const [place, text] of after) texts.push(await differenceOf(before.get(place) ?? null, text, yieldIfDue))
+  for (const [place, text] of before) if (!after.has(place)) texts.push(await differenceOf(text, null, yieldIfDue))
   return { metadata: { before: delivered.before?.metadata ?? null, after: delivered.after?.metadata ?? null }, texts }
 }
 
@@ -57,10 +57,10 @@ function placedTexts(side: Sided<DeliveredSkill> | null, delivered: SkillTexts |
   )
 }
 
-async function differenceOf(before: PlacedText | null, after: PlacedText | null, turn: Turn): Promise<TextDifference> {
+async function differenceOf(before: PlacedText | null, after: PlacedText | null, yieldIfDue: Yielder): Promise<TextDifference> {
   const { kind, path } = (after ?? before) as PlacedText
   const content = unifiedDifference(before?.text ?? '', after?.text ?? '')
-  await turn()
+  await yieldIfDue()
   const hasMoved = before !== null && after !== null && before.path !== after.path
   return {
     kind,

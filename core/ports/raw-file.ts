@@ -27,7 +27,7 @@ export interface RawFileReader {
   /** Aborts once the answer was sent or its client left. Ends all reading, and gives back what the file holds. */
   signal: AbortSignal
   /** Called when others need what the file holds, and this client takes it slowly: the answer has to be broken off. */
-  displace(): void
+  evict(): void
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { nextTurn } from '#core/concurrency/turns.ts'
+import { yieldToEventLoop } from '#core/concurrency/yielding.ts'
 import type { SkillListing } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
@@ -28,7 +28,7 @@ export async function warmUp(searchThreads: SearchThreads | null, signal: AbortS
     async *read(oids: Iterable<string>) {
       for (const oid of oids) {
         // A job that arrives meanwhile is heard here, and aborts this.
-        await nextTurn(signal)
+        await yieldToEventLoop(signal)
         yield { oid, bytes: bytesByOid.get(oid) ?? null }
       }
     },

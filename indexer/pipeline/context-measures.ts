@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createTurns } from '#core/concurrency/turns.ts'
+import { createYielder } from '#core/concurrency/yielding.ts'
 import { estimateTokens } from '#core/estimate-tokens.ts'
 import { INCLUDE_FILE_BYTES } from '#core/limits.ts'
 import { countPages } from '#core/skill-pages.ts'
@@ -47,9 +47,9 @@ export async function measureContexts(
     textFacts.set(key, factsOfText(text, place, linesBefore))
     return measured
   }
-  const turn = createTurns(signal)
+  const yieldIfDue = createYielder(signal)
   for (const planned of skills) {
-    await turn()
+    await yieldIfDue()
     if (!planned.full) continue
     const { body, directory, linesBeforeBody } = planned.skill
     const { rules, diagnostics } = ruleChain(chainOf(directory))

@@ -1,4 +1,4 @@
-import { inTurns } from '#core/concurrency/turns.ts'
+import { runYielding } from '#core/concurrency/yielding.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import {
   INDEX_PROCESSOR_SECONDS,
@@ -59,7 +59,7 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
 
   onProgress({ stage: 'write', done: 0, total: null })
-  const { tables, root } = await inTurns(assembleInSteps(plan, content), signal)
+  const { tables, root } = await runYielding(assembleInSteps(plan, content), signal)
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   await options.confirm?.()
   signal?.throwIfAborted()
@@ -78,7 +78,7 @@ async function readPlan(
   repository: IndexedRepository,
   { signal, usedTime }: IndexOptions,
 ): Promise<{ plan: Plan; truncated: boolean }> {
-  const policy = await inTurns(applyManifestsInSteps(tree, await readManifests(blobs, tree), repository.name), signal)
+  const policy = await runYielding(applyManifestsInSteps(tree, await readManifests(blobs, tree), repository.name), signal)
   const skills = await readSkills(blobs, policy, repository.name, usedTime)
   const { licenses, dropped } = await readLicenses(blobs, tree, policy, skills.parsed)
   const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)

@@ -1,4 +1,4 @@
-import { nextTurn } from '#core/concurrency/turns.ts'
+import { yieldToEventLoop } from '#core/concurrency/yielding.ts'
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
@@ -73,7 +73,7 @@ export async function readContent(
   const kept = new Map<PlannedSkill, SkillLinks>()
   for (const skill of plan.skills) {
     // Every skill below a manifest follows all links of its rules: give the time limit and the lease their turns.
-    await nextTurn(options.signal)
+    await yieldToEventLoop(options.signal)
     if (!skill.full) continue
     const links = followLinksOf(skill)
     for (const target of links.targets) targets.add(target)

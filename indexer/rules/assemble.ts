@@ -22,7 +22,7 @@ export interface Assembled {
 
 type ListedContexts = DeliveredParts['contexts'] & Map<RepoPath, { planned: PlannedSkill; context: RowOf<'contexts'> }>
 
-/** Builds the rows of every table, in small steps, for `inTurns`: the links of many skills take long. Pure. */
+/** Builds the rows of every table, in small steps, for `runYielding`: the links of many skills take long. Pure. */
 export function* assembleInSteps(planned: Plan, content: Content): Generator<void, Assembled> {
   const plan = withoutUnreadable(planned, content)
   const fileRows = buildFileRows(plan, content)

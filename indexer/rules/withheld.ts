@@ -33,7 +33,7 @@ export function applyManifests(tree: Tree, bytesOf: (oid: string) => Uint8Array 
   }
 }
 
-/** Does the work of `applyManifests` in small steps, for `inTurns`: many patterns over many files take long. */
+/** Does the work of `applyManifests` in small steps, for `runYielding`: many patterns over many files take long. */
 export function* applyManifestsInSteps(
   tree: Tree,
   bytesOf: (oid: string) => Uint8Array | null,

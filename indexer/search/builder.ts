@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createTurns } from '#core/concurrency/turns.ts'
+import { createYielder } from '#core/concurrency/yielding.ts'
 import { SEARCHED_FILE_BYTES } from '#core/limits.ts'
 import { type Bytes, ByteWriter } from '#core/search/bytes.ts'
 import { FINGERPRINT_BYTES, ITEM_KIND, type ItemKind, type SearchHead } from '#core/search/head.ts'
@@ -59,7 +59,7 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
   const unchanged = previous && new UnchangedItems(previous)
   const run = new PostingRun(runPostings)
   const spilled = new SpilledRuns(openScratch)
-  const turn = createTurns(signal)
+  const yieldIfDue = createYielder(signal)
 
   return {
     add(item) {
@@ -69,7 +69,7 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
         items.add(item, fingerprint, titleLength)
         const { path, title, summary, text } = item
         section.addItem({ path, title, summary, text })
-        return run.isFull ? spilled.add(run.take(), turn) : undefined
+        return run.isFull ? spilled.add(run.take(), yieldIfDue) : undefined
       }
       const analyse = (whole: SearchInput) =>
         place(visitItemTerms(whole, run.lexicon, (term, posting) => run.add(number, term, posting)))
@@ -83,7 +83,7 @@ export function createSearchBuilder(place: SectionPlace, options: SearchBuilderO
       if (numbered.kinds.length === 0) return null
       const changed = mergeTerms([...spilled.read(), run.take()])
       const numbers = unchanged?.numbers ?? NO_NUMBERS
-      await writeTerms(section, { earlier: previous?.terms() ?? [], numbers, changed }, turn)
+      await writeTerms(section, { earlier: previous?.terms() ?? [], numbers, changed }, yieldIfDue)
       return section.finish(numbered, fingerprints)
     },
     close: () => spilled.close(),
@@ -125,9 +125,9 @@ class SpilledRuns {
     this.#openScratch = openScratch
   }
 
-  async add(terms: TermSource, turn: () => Promise<void> | undefined): Promise<void> {
+  async add(terms: TermSource, yieldIfDue: () => Promise<void> | undefined): Promise<void> {
     this.#scratch ??= await this.#openScratch()
-    this.#runs.push(await storeRun(this.#scratch, terms, turn))
+    this.#runs.push(await storeRun(this.#scratch, terms, yieldIfDue))
   }
 
   read(): TermSource[] {
@@ -280,9 +280,9 @@ type TermTarget = Pick<SectionWriter, 'addTerm' | 'takeTerm'>
 export async function writeTerms(
   section: TermTarget,
   terms: OverlaidTerms,
-  turn: () => Promise<void> | undefined,
+  yieldIfDue: () => Promise<void> | undefined,
 ): Promise<void> {
-  const overlay = new Overlay(section, terms, turn)
+  const overlay = new Overlay(section, terms, yieldIfDue)
   await terms.changed.next()
   for (const stored of terms.earlier) {
     while (stored.next()) {
@@ -294,7 +294,7 @@ export async function writeTerms(
       const waiting = overlay.writeStored(stored, order === 0)
       if (waiting) await waiting
     }
-    const waiting = turn()
+    const waiting = yieldIfDue()
     if (waiting) await waiting
   }
   while (terms.changed.current !== null) {
@@ -304,23 +304,23 @@ export async function writeTerms(
 }
 
 /** Reading the clock for every term would take a tenth of the time. */
-const TERMS_A_TURN = 256
+const TERMS_AT_ONCE = 256
 
 /** Its steps return a promise only where one must be awaited: awaiting every term would take longer than merging it. */
 class Overlay {
   readonly #section: TermTarget
   readonly #numbers: Int32Array
   readonly #changed: TermSource
-  readonly #turn: () => Promise<void> | undefined
+  readonly #yieldIfDue: () => Promise<void> | undefined
   readonly #kept = createTermPostings()
   readonly #joined = createTermPostings()
   #changedTerms = 0
 
-  constructor(section: TermTarget, { numbers, changed }: OverlaidTerms, turn: () => Promise<void> | undefined) {
+  constructor(section: TermTarget, { numbers, changed }: OverlaidTerms, yieldIfDue: () => Promise<void> | undefined) {
     this.#section = section
     this.#numbers = numbers
     this.#changed = changed
-    this.#turn = turn
+    this.#yieldIfDue = yieldIfDue
   }
 
   /** Compares the next changed term with this one; after the last changed term it is 1. */
@@ -333,7 +333,7 @@ class Overlay {
   writeChanged(postings: TermPostings | null = this.#changed.current): Promise<void> | undefined {
     const writing = postings === null ? undefined : this.#section.addTerm(postings)
     const waiting = writing ? writing.then(() => this.#changed.next()) : this.#changed.next()
-    return waiting ?? (++this.#changedTerms % TERMS_A_TURN === 0 ? this.#turn() : undefined)
+    return waiting ?? (++this.#changedTerms % TERMS_AT_ONCE === 0 ? this.#yieldIfDue() : undefined)
   }
 
   /** Writes a stored term with the postings of unchanged items; `isChanged`: joined with the next changed term, which has the same name. */

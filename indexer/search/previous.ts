@@ -1,5 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib'
-import { inTurns } from '#core/concurrency/turns.ts'
+import { runYielding } from '#core/concurrency/yielding.ts'
 import { decodeHead, FINGERPRINT_BYTES, HEAD_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import { INLINE_ITEMS } from '#core/search/terms-block.ts'
 import { DamagedBytes } from '#core/snapshot/damage.ts'
@@ -29,7 +29,7 @@ const BLOCK_LIMIT = { maxOutputLength: 64 * 1024, chunkSize: 26 * 1024 }
 export async function openPreviousSection(earlier: EarlierSection | null, signal?: AbortSignal): Promise<PreviousSection | null> {
   try {
     const stored = await readSection(earlier)
-    return stored === null ? null : await inTurns(checkedSection(stored), signal)
+    return stored === null ? null : await runYielding(checkedSection(stored), signal)
   } catch (error) {
     signal?.throwIfAborted()
     earlier?.lost(error)

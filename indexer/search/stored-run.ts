@@ -12,8 +12,12 @@ const FRAME_BYTES = 64 * 1024
 const INLINE_ITEMS = Number.POSITIVE_INFINITY
 const OUTSIDE = { bytes: NO_BYTES, start: 0 }
 
-/** Stores the terms of a run. `turn` is called between them. */
-export async function storeRun(scratch: Scratch, terms: TermSource, turn: () => Promise<void> | undefined): Promise<StoredRun> {
+/** Stores the terms of a run. `yieldIfDue` is called between them. */
+export async function storeRun(
+  scratch: Scratch,
+  terms: TermSource,
+  yieldIfDue: () => Promise<void> | undefined,
+): Promise<StoredRun> {
   const frames: { position: number; length: number }[] = []
   const writer = createTermsBlockWriter(INLINE_ITEMS)
   const storeFrame = async () => {
@@ -21,7 +25,7 @@ export async function storeRun(scratch: Scratch, terms: TermSource, turn: () => 
     frames.push({ position: await scratch.append(frame), length: frame.length })
   }
   for (;;) {
-    const waiting = terms.next() ?? turn()
+    const waiting = terms.next() ?? yieldIfDue()
     if (waiting) await waiting
     if (terms.current === null) break
     writer.add(terms.current)

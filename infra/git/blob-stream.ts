@@ -1,4 +1,4 @@
-import { ownTurn } from '#core/concurrency/own-turn.ts'
+import { nextSlot } from '#core/concurrency/round-robin.ts'
 import { type ByteRange, RawFileError } from '#core/ports/raw-file.ts'
 import { createObjectHash } from './object-batch.ts'
 import { type GitOptions, type GitProcess, startGit } from './process.ts'
@@ -81,7 +81,7 @@ async function* readPieces(options: BlobStreamOptions, blob: Blob, range: ByteRa
   if (view === null) throw new RawFileError('unavailable', 'the repository cannot be read now')
   let git: GitProcess | null = null
   try {
-    await ownTurn(client, signal)
+    await nextSlot(client, signal)
     git = startGit(['cat-file', 'blob', blob.oid], { ...LIMITS, gitDir: view.gitDir, signal })
     git.input.end()
     yield* verify(git, blob, range, options)
@@ -101,7 +101,7 @@ async function* verify(
   let at = 0
   let held: Uint8Array | null = null
   for await (const chunk of git.output as AsyncIterable<Buffer>) {
-    await ownTurn(client, signal)
+    await nextSlot(client, signal)
     hash.update(chunk)
     const piece = chunk.subarray(Math.max(0, range.firstByte - at), Math.max(0, range.lastByte + 1 - at))
     at += chunk.length

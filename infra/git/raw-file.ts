@@ -1,7 +1,7 @@
 import type { CommitSha } from '#core/commit-sha.ts'
+import { type BudgetHolder, createFairBudget } from '#core/concurrency/fair-budget.ts'
 import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
-import { ownTurn } from '#core/concurrency/own-turn.ts'
-import { createShares, type ShareHolder } from '#core/concurrency/shares.ts'
+import { nextSlot } from '#core/concurrency/round-robin.ts'
 import { RAW_FILE_BYTES } from '#core/limits.ts'
 import { type ByteRange, type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
@@ -76,7 +76,7 @@ class BoundedRawFiles implements RawFiles {
   readonly #now: () => number
   readonly #maxBytes: number
   readonly #lookups = createFairGate(LOOKUPS)
-  readonly #held = HELD.map(({ upToBytes, limit }) => ({ upToBytes, shares: createShares({ limit, part: limit / 2 }) }))
+  readonly #held = HELD.map(({ upToBytes, limit }) => ({ upToBytes, budget: createFairBudget({ limit, part: limit / 2 }) }))
   readonly #readers = createObjectReaders(LOOKUP_LIMITS)
 
   constructor({ now = () => performance.now(), maxBytes = RAW_FILE_BYTES }: RawFileOptions) {
@@ -111,7 +111,7 @@ class BoundedRawFiles implements RawFiles {
     try {
       return await this.#readers.use({ key: repository, openView, signal: searching }, async batch => {
         // The first question may start git. A search holds a place, so it does not wait behind the other steps of its client.
-        await ownTurn(`search:${client}`, searching)
+        await nextSlot(`search:${client}`, searching)
         // What other clients do before must not take the time of this search.
         timer ??= setTimeout(() => outOfTime.abort(new Error(`not found within ${LOOKUP_MS} ms`)), LOOKUP_MS)
         const oid = await findBlob(batch, commit, path)
@@ -128,7 +128,7 @@ class BoundedRawFiles implements RawFiles {
       const pace = new ReaderPace(this.#now)
       // Git holds a file as a whole if it is stored as a change of another one.
       const amount = bytes === null ? STREAM_BYTES + sizeBytes : sizeBytes
-      this.#take(request, amount, () => lateness(pace, range))
+      this.#acquire(request, amount, () => lateness(pace, range))
       const pieces = bytes === null ? await openBlobStream(request, { oid, sizeBytes }, range) : cut(bytes, range)
       pace.offered()
       return atPace(pieces, pace)
@@ -137,9 +137,9 @@ class BoundedRawFiles implements RawFiles {
   }
 
   /** Holds the bytes until the signal aborts. @throws RawFileError */
-  #take({ repository, client, signal, displace }: RawFileRequest, amount: number, pace: ShareHolder['pace']): void {
-    const shares = this.#held.find(({ upToBytes }) => amount <= upToBytes)?.shares
-    const giveBack = shares?.take([`repository:${repository}`, `client:${client}`], amount, { pace, displace })
+  #acquire({ repository, client, signal, evict }: RawFileRequest, amount: number, pace: BudgetHolder['pace']): void {
+    const budget = this.#held.find(({ upToBytes }) => amount <= upToBytes)?.budget
+    const giveBack = budget?.acquire([`repository:${repository}`, `client:${client}`], amount, { pace, evict })
     if (!giveBack) throw new RawFileError('busy', 'too many bytes are held for other readers')
     if (signal.aborted) giveBack()
     else signal.addEventListener('abort', giveBack, { once: true })

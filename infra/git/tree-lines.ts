@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { createTurns } from '#core/concurrency/turns.ts'
+import { createYielder } from '#core/concurrency/yielding.ts'
 import type { ReadLimits, TreeEntry } from '#core/ports/git-host.ts'
 import type { ObjectBatch, ObjectBytes } from './object-batch.ts'
 import { parseTree, readObject, subtreesOf, type TreeItem } from './tree-objects.ts'
@@ -57,7 +57,7 @@ class TreeWalk {
   readonly #options: ListOptions
   readonly #onCut: () => void
   readonly #trees: VerifiedTrees
-  readonly #turn: () => Promise<void> | undefined
+  readonly #yieldIfDue: () => Promise<void> | undefined
   readonly #listableBytes: number
   readonly #count = { files: 0, folders: 0, bytes: 0 }
   /** The folder that is being listed, and those above it. */
@@ -68,7 +68,7 @@ class TreeWalk {
     this.#onCut = onCut
     this.#listableBytes = Math.max(LISTED_BYTES, options.limits.treeEntries * LISTED_BYTES_PER_ENTRY)
     this.#trees = new VerifiedTrees(options.batch, this.#listableBytes)
-    this.#turn = createTurns(options.signal)
+    this.#yieldIfDue = createYielder(options.signal)
   }
 
   get isOver(): boolean {
@@ -78,8 +78,8 @@ class TreeWalk {
   async nextLines(): Promise<TreeLine[]> {
     const lines: TreeLine[] = []
     while (lines.length < LINES_AT_ONCE) {
-      const turn = this.#turn()
-      if (turn) await turn
+      const waiting = this.#yieldIfDue()
+      if (waiting) await waiting
       const folder = this.#open.at(-1)
       if (folder === undefined) break
       const { done, value: item } = folder.items.next()

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { createFairGate, type FairGateLimits, GateFull } from '#core/concurrency/fair-gate.ts'
-import { ownTurn } from '#core/concurrency/own-turn.ts'
+import { nextSlot } from '#core/concurrency/round-robin.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
@@ -122,8 +122,8 @@ export function createLsRemote({ remotes, clock, closing, answerMs = ANSWER_MS }
       const looking = isKnown
         ? throughGate(`${owner}/${repository.name}`, askHead)
         : shownOwners.has(owner)
-          ? throughNewNames(owner, () => inOwnTurns('new names', askHead))
-          : throughNewOwners(owner, () => inOwnTurns('new owners', askHead))
+          ? throughNewNames(owner, () => inOwnSlots('new names', askHead))
+          : throughNewOwners(owner, () => inOwnSlots('new owners', askHead))
       const answer = await looking.catch(error => ifFull(error, { status: 'busy' } as const))
       if (answer.status !== 'ok') return answer
       shownOwners.set(owner, true)
@@ -141,10 +141,10 @@ export function createLsRemote({ remotes, clock, closing, answerMs = ANSWER_MS }
 }
 
 /** A question, and whatever follows its answer. Decision 0024. */
-async function inOwnTurns<Value>(key: string, ask: () => Promise<Value>): Promise<Value> {
-  await ownTurn(key)
+async function inOwnSlots<Value>(key: string, ask: () => Promise<Value>): Promise<Value> {
+  await nextSlot(key)
   const answer = await ask()
-  await ownTurn(key)
+  await nextSlot(key)
   return answer
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { ownTurn } from '#core/concurrency/own-turn.ts'
+import { nextSlot } from '#core/concurrency/round-robin.ts'
 import { storeForgedPack } from '#test/support/forged-packs.ts'
 import { countGitStreams } from '#test/support/git-streams.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -115,7 +115,7 @@ test('nothing is opened for a client that leaves before its request begins', asy
   const pathOf = (repository: string) => `/git/local/acme/${repository}/raw/${'0'.repeat(40)}/a.md`
   app.app.server.prependOnceListener('request', ({ socket }) => {
     // Others of the same network wait before it.
-    for (let number = 0; number < 50; number++) void ownTurn('127.0.0.1', AbortSignal.any([]))
+    for (let number = 0; number < 50; number++) void nextSlot('127.0.0.1', AbortSignal.any([]))
     socket.destroy()
   })
   expect((await stall(pathOf('left'))).head).toBe('')

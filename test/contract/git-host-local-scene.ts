@@ -7,11 +7,11 @@ import { takeTemporaryFolder } from '#test/support/temporary-folder.ts'
 
 export const BASE_URL = 'https://mountglass.example'
 
-/** A reader of raw files whom no other reader displaces. */
+/** A reader of raw files whom no other reader evicts. */
 export const TEST_READER = {
   client: 'test',
-  displace: () => {
-    throw new Error('the reader was displaced')
+  evict: () => {
+    throw new Error('the reader was evicted')
   },
 }
 

@@ -18,20 +18,20 @@ afterAll(scene.close)
 
 const busy = expect.objectContaining({ name: 'RawFileError', reason: 'busy' })
 
-/** Readers that leave together, or when they are displaced. */
+/** Readers that leave together, or when they are evicted. */
 function openReaders(described: HostRepository, commit: CommitSha) {
   const ends: AbortController[] = []
-  let displaced = 0
+  let evicted = 0
   return {
-    displaced: () => displaced,
+    evicted: () => evicted,
     async read(path: string, client: string) {
       const end = new AbortController()
       ends.push(end)
-      const displace = () => {
-        displaced++
+      const evict = () => {
+        evicted++
         end.abort()
       }
-      const file = await host.readRawFile(described, commit, path, { client, displace, signal: end.signal })
+      const file = await host.readRawFile(described, commit, path, { client, evict, signal: end.signal })
       return (await file?.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })) ?? null
     },
     leave: () => ends.map(end => end.abort()),
@@ -69,7 +69,7 @@ describe('slow readers', () => {
     await until(() => countGitStreams() === 0)
     const again = openReaders(described, commit)
     expect(await again.read('large.bin', 'a'), 'what they held is given back').not.toBeNull()
-    expect(stalled.displaced()).toBe(0)
+    expect(stalled.evicted()).toBe(0)
     again.leave()
     await until(() => countGitStreams() === 0)
   })
@@ -81,7 +81,7 @@ describe('slow readers', () => {
     for (let number = 0; number < 4; number++) await stalled.read('large.bin', PROXY)
     const elsewhere = openReaders(await describeAt(host, other), otherCommit)
     for (let number = 0; number < 2; number++) expect(await elsewhere.read('large.bin', PROXY)).not.toBeNull()
-    expect(stalled.displaced()).toBe(2)
+    expect(stalled.evicted()).toBe(2)
     await expect(elsewhere.read('large.bin', PROXY), 'no more than the other one').rejects.toEqual(busy)
     await expect(stalled.read('large.bin', PROXY)).rejects.toEqual(busy)
     stalled.leave()
@@ -124,7 +124,7 @@ describe('slow readers', () => {
     function openTimed() {
       let now = 0
       const rawFiles = createRawFiles({ now: () => now, maxBytes: LARGEST_BYTES })
-      const displaced: string[] = []
+      const evicted: string[] = []
       const ends: (() => void)[] = []
       onTestFinished(async () => {
         for (const end of ends) end()
@@ -135,13 +135,13 @@ describe('slow readers', () => {
       type Take = (bytes?: number) => Promise<boolean>
       async function read(client: string, path = 'larger.bin', name = 'one'): Promise<Take> {
         const ended = new AbortController()
-        const displace = () => {
-          displaced.push(client)
+        const evict = () => {
+          evicted.push(client)
           ended.abort()
         }
         ends.push(() => ended.abort())
         const openView = async () => openLiveView(repository.gitDir)
-        const file = await rawFiles.open({ openView, repository: name, commit, path, client, signal: ended.signal, displace })
+        const file = await rawFiles.open({ openView, repository: name, commit, path, client, signal: ended.signal, evict })
         const bytes = await file?.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })
         const pieces = bytes?.[Symbol.asyncIterator]()
         return async (bytes = 64 * 1024) => {
@@ -154,7 +154,7 @@ describe('slow readers', () => {
         }
       }
       return {
-        displaced,
+        evicted,
         read,
         advance: (seconds: number) => {
           now += seconds * 1000
@@ -163,7 +163,7 @@ describe('slow readers', () => {
     }
 
     test('when they stand still, once the service waited for them for a while', async () => {
-      const { read, advance, displaced } = openTimed()
+      const { read, advance, evicted } = openTimed()
       await read('first')
       advance(5)
       await read('second')
@@ -171,15 +171,15 @@ describe('slow readers', () => {
       await expect(read('too early')).rejects.toEqual(busy)
       advance(1)
       await read('third')
-      expect(displaced).toEqual(['first'])
+      expect(evicted).toEqual(['first'])
       await expect(read('fourth')).rejects.toEqual(busy)
       advance(5)
       await read('fourth')
-      expect(displaced).toEqual(['first', 'second'])
+      expect(evicted).toEqual(['first', 'second'])
     })
 
     test('the slowest first, also if it was fast at first', async () => {
-      const { read, advance, displaced } = openTimed()
+      const { read, advance, evicted } = openTimed()
       const [steady, halted] = [await read('steady'), await read('halted')]
       for (let piece = 0; piece < 200; piece++) await halted()
       for (let turn = 0; turn < 8; turn++) {
@@ -187,11 +187,11 @@ describe('slow readers', () => {
         await steady()
       }
       await read('third')
-      expect(displaced).toEqual(['halted'])
+      expect(evicted).toEqual(['halted'])
     })
 
     test('but not those that take their file fast', async () => {
-      const { read, advance, displaced } = openTimed()
+      const { read, advance, evicted } = openTimed()
       const [fast, slow] = [await read('fast'), await read('slow')]
       for (let second = 0; second < 40; second++) {
         advance(1)
@@ -199,12 +199,12 @@ describe('slow readers', () => {
         if (second % 10 === 0) await slow()
       }
       await read('third')
-      expect(displaced).toEqual(['slow'])
+      expect(evicted).toEqual(['slow'])
       await expect(read('fourth')).rejects.toEqual(busy)
     })
 
     test('also at a pace at which their file would take an hour', async () => {
-      const { read, advance, displaced } = openTimed()
+      const { read, advance, evicted } = openTimed()
       const [lasting, fast] = [await read('lasting'), await read('fast')]
       for (let second = 0; second < 20; second++) {
         advance(1)
@@ -212,23 +212,23 @@ describe('slow readers', () => {
         await fast(MIB)
       }
       await read('third')
-      expect(displaced).toEqual(['lasting'])
+      expect(evicted).toEqual(['lasting'])
     })
 
     test('but a slow one not for the newcomers of another repository, however often these come', async () => {
-      const { read, advance, displaced } = openTimed()
+      const { read, advance, evicted } = openTimed()
       const slow = await read('slow', 'larger.bin', 'other')
       for (let turn = 0; turn < 6; turn++) {
         for (let number = 0; number < 3; number++) await read(`newcomer ${turn}`).catch(error => expect(error).toEqual(busy))
         advance(10)
         await slow()
       }
-      expect(displaced).not.toContain('slow')
-      expect(displaced.length).toBeGreaterThan(0)
+      expect(evicted).not.toContain('slow')
+      expect(evicted.length).toBeGreaterThan(0)
     })
 
     test('when they took all of a file but the rest that is buffered for them', async () => {
-      const { read, advance, displaced } = openTimed()
+      const { read, advance, evicted } = openTimed()
       for (let number = 0; number < 128; number++) {
         const take = await read(`reader ${number}`, 'picture.png')
         while (await take());
@@ -236,7 +236,7 @@ describe('slow readers', () => {
       await expect(read('too early', 'picture.png')).rejects.toEqual(busy)
       advance(10)
       await read('newcomer', 'picture.png')
-      expect(displaced.length).toBeGreaterThan(0)
+      expect(evicted.length).toBeGreaterThan(0)
     })
   })
 

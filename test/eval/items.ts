@@ -1,4 +1,4 @@
-import { inTurns } from '#core/concurrency/turns.ts'
+import { runYielding } from '#core/concurrency/yielding.ts'
 import { TREE_ENTRIES } from '#core/limits.ts'
 import { readLicenses, readManifests, readSkills } from '#indexer/pipeline/index-repository.ts'
 import { readContent } from '#indexer/pipeline/read-content.ts'
@@ -25,7 +25,7 @@ export async function collectItems({ host, repository, commit }: Source): Promis
     const entries = []
     for await (const entry of reader.entries()) entries.push(entry)
     const tree = buildTree(entries)
-    const policy = await inTurns(applyManifestsInSteps(tree, await readManifests(reader, tree), repository.name), undefined)
+    const policy = await runYielding(applyManifestsInSteps(tree, await readManifests(reader, tree), repository.name), undefined)
     const skills = await readSkills(reader, policy, repository.name)
     const { licenses } = await readLicenses(reader, tree, policy, skills.parsed)
     const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)

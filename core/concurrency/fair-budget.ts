@@ -1,24 +1,24 @@
 /** A capacity, such as bytes of memory, that is shared by keys, such as repositories and clients. */
-export interface Shares {
+export interface FairBudget {
   /**
-   * Takes an amount for all of the keys, and returns the function that gives it back; `null` when there is no room. An amount above the
+   * Acquires an amount for all of the keys, and returns the function that gives it back; `null` when there is no room. An amount above the
    * capacity is granted while nothing else is held.
    *
-   * One key may hold the whole capacity until others want some of it. If there is no room, holders are displaced:
+   * One key may hold the whole capacity until others want some of it. If there is no room, holders are evicted:
    * 1. those that are late, the slowest first. For a key that would hold more than its part, only its own.
    * 2. those of keys that hold more than any key of the newcomer would: of the key that holds most, the one that has held longest. Keys that
    *    both have do not count, so clients whom a proxy makes one are told apart by the other key.
    *
-   * None is displaced where that would make too little room.
+   * None is evicted where that would make too little room.
    */
-  take(keys: readonly string[], amount: number, holder: ShareHolder): (() => void) | null
+  acquire(keys: readonly string[], amount: number, holder: BudgetHolder): (() => void) | null
 }
 
-export interface ShareHolder {
+export interface BudgetHolder {
   /** How fast a late holder comes to its end, by any measure that all holders share; `null` while it is not late. */
   pace(): number | null
   /** Ends the holder. Its amount was given back already. */
-  displace(): void
+  evict(): void
 }
 
 /** The key under which the sum over all keys is kept. */
@@ -28,11 +28,11 @@ type Key = string | typeof ALL
 interface Holding {
   keys: ReadonlySet<Key>
   amount: number
-  holder: ShareHolder
+  holder: BudgetHolder
 }
 
 /** @param part what a key may hold before it makes room for others */
-export function createShares({ limit, part }: { limit: number; part: number }): Shares {
+export function createFairBudget({ limit, part }: { limit: number; part: number }): FairBudget {
   const held = new Map<Key, number>()
   /** The one that has held longest comes first. */
   const holdings = new Set<Holding>()
@@ -41,14 +41,14 @@ export function createShares({ limit, part }: { limit: number; part: number }): 
     if (holdings.delete(holding)) change(held, holding, -1)
   }
 
-  /** The holdings to displace; `null` when even without them there is too little room. */
+  /** The holdings to evict; `null` when even without them there is too little room. */
   function roomFor(newcomer: Holding): Holding[] | null {
     const used = new Map(held)
     const left = new Set(holdings)
-    const displaced: Holding[] = []
+    const evicted: Holding[] = []
     const isFull = () => used.has(ALL) && (used.get(ALL) ?? 0) + newcomer.amount > limit
-    const displace = (holding: Holding) => {
-      displaced.push(holding)
+    const evict = (holding: Holding) => {
+      evicted.push(holding)
       left.delete(holding)
       change(used, holding, -1)
     }
@@ -56,24 +56,24 @@ export function createShares({ limit, part }: { limit: number; part: number }): 
     const beyondPart = [...newcomer.keys].filter(
       key => key !== ALL && used.has(key) && (used.get(key) ?? 0) + newcomer.amount > part,
     )
-    for (const late of bySlowness(left)) if (isFull() && beyondPart.every(key => late.keys.has(key))) displace(late)
+    for (const late of bySlowness(left)) if (isFull() && beyondPart.every(key => late.keys.has(key))) evict(late)
     while (isFull()) {
       const heaviest = findHeaviest(left, used, newcomer)
       if (heaviest === null) return null
-      displace(heaviest)
+      evict(heaviest)
     }
-    return displaced
+    return evicted
   }
 
   return {
-    take(names, amount, holder) {
+    acquire(names, amount, holder) {
       const holding: Holding = { keys: new Set([ALL, ...names]), amount, holder }
-      const displaced = roomFor(holding)
-      if (displaced === null) return null
-      for (const slow of displaced) giveBack(slow)
+      const evicted = roomFor(holding)
+      if (evicted === null) return null
+      for (const slow of evicted) giveBack(slow)
       holdings.add(holding)
       change(held, holding, 1)
-      for (const slow of displaced) slow.holder.displace()
+      for (const slow of evicted) slow.holder.evict()
       return () => giveBack(holding)
     },
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ownTurn } from '#core/concurrency/own-turn.ts'
+import { nextSlot } from '#core/concurrency/round-robin.ts'
 import { countTurns } from '#test/support/turn-counter.ts'
 
 const { signal } = new AbortController()
@@ -8,7 +8,7 @@ const { signal } = new AbortController()
 async function turnsOf(keys: readonly string[]): Promise<number[]> {
   const counted = countTurns()
   const callers = keys.map(async key => {
-    await ownTurn(key, signal)
+    await nextSlot(key, signal)
     return counted.turn()
   })
   const served = await Promise.all(callers)
@@ -30,7 +30,7 @@ test('a key with hundreds of callers delays those of another one by a turn each'
 
 test('a caller that leaves takes no turn', async () => {
   const leaving = new AbortController()
-  const left = Array.from({ length: 300 }, () => expect(ownTurn('crowd', leaving.signal)).rejects.toThrow('left'))
+  const left = Array.from({ length: 300 }, () => expect(nextSlot('crowd', leaving.signal)).rejects.toThrow('left'))
   leaving.abort(new Error('left'))
   const [turn] = await turnsOf(['crowd'])
   await Promise.all(left)

@@ -11,7 +11,7 @@ const turns = createFairGate({ ...ONE_BY_ONE, limit: 1 })
  * @param key identifies the client, or the kind of work
  * @throws the reason of `signal`
  */
-export async function ownTurn(key: string, signal?: AbortSignal): Promise<void> {
+export async function nextSlot(key: string, signal?: AbortSignal): Promise<void> {
   await turns(key, () => new Promise<void>(resolve => setImmediate(resolve)), signal)
   signal?.throwIfAborted()
 }
