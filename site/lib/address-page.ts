@@ -9,8 +9,8 @@ import type { FailedAnswer } from '#core/contract/shared.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { type ChangesContent, loadComparison } from './changes-view.ts'
+import { cutAtParagraph } from './cut-at-paragraph.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
-import { endWell } from './end-of-page.ts'
 import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readBack } from './pager.ts'
@@ -237,7 +237,7 @@ async function loadView(client: ApiClient, named: Address, request: PageRequest)
     case 'file': {
       const result = await client.get('files', address, { path: path ?? '', ...given({ offset }) })
       if (!result.ok) return problem(result)
-      return { status: result.status, content: { kind: 'file', page: endWell(result.answer) } }
+      return { status: result.status, content: { kind: 'file', page: cutAtParagraph(result.answer) } }
     }
   }
 }

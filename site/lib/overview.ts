@@ -4,7 +4,7 @@ import type { Overview } from '#core/contract/mount.ts'
 import type { SkillListing } from '#core/contract/shared.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { ApiClient } from './api-client.ts'
-import { endWell } from './end-of-page.ts'
+import { cutAtParagraph } from './cut-at-paragraph.ts'
 
 export const SHOWN = ['all', 'full', 'described', 'warnings'] as const
 export const ORDERS = ['folder', 'name'] as const
@@ -107,7 +107,7 @@ async function readFolder(
 
 async function readReadme(client: ApiClient, address: string, path: string): Promise<FilePage | null> {
   const result = await client.get('files', address, { path })
-  return result.ok ? endWell(result.answer) : null
+  return result.ok ? cutAtParagraph(result.answer) : null
 }
 
 /** Filters and orders a complete list. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '#core/address.ts'
-import { findNearRepositories } from '#site/lib/lost.ts'
+import { findNearRepositories } from '#site/lib/not-found.ts'
 
 const near = (served: readonly string[], address: string) =>
   findNearRepositories(served, parseAddress(address, ['local'])).map(formatAddress)

@@ -5,7 +5,7 @@ import { isMarkdownPath } from './links.ts'
  * A page of a file that ends where its text may pause: with a paragraph of Markdown, else with a line. The next page begins there. A page that
  * would lose more than half of its text stays as it is.
  */
-export function endWell(page: FilePage): FilePage {
+export function cutAtParagraph(page: FilePage): FilePage {
   if (page.nextOffset === null) return page
   const { content } = page
   const ends = [isMarkdownPath(page.path) ? endOfParagraphs(content) : 0, content.lastIndexOf('\n') + 1]

@@ -9,7 +9,7 @@ import { nearNames } from './near-names.ts'
 import { findNearRefs, versionsOf } from './refs.ts'
 
 /** What does not exist, by the code of the error. */
-const LOST = {
+const MISSING = {
   'owner.not_found': 'account',
   'mount.repo_not_found': 'repository',
   'mount.ref_not_found': 'ref',
@@ -19,8 +19,8 @@ const LOST = {
 } as const
 
 /** The part of an address that does not exist, the parts before it, and what may have been meant. */
-export interface Lost {
-  kind: (typeof LOST)[keyof typeof LOST]
+export interface MissingPart {
+  kind: (typeof MISSING)[keyof typeof MISSING]
   named: OwnerName | Address
   /** The parts before it. */
   found: FoundPart[]
@@ -55,16 +55,21 @@ interface Sources {
  * @param path of a view. Without it, the address itself leads to nothing.
  * @returns `null` when the error is about something else, or the repository has no commit
  */
-export async function loadLost(sources: Sources, address: Address, error: ApiError, path?: string): Promise<Lost | null> {
-  const kind = Object.hasOwn(LOST, error.code) ? LOST[error.code as keyof typeof LOST] : null
-  if (kind === 'repository') return await loadLostRepository(sources.listLocal, address)
-  if (kind === 'ref') return path === undefined ? await loadLostRef(sources.client, address) : null
-  if (kind === 'path' || kind === 'file' || kind === 'skill') return await loadLostPath(sources.client, address, kind, path)
+export async function loadMissingPart(
+  sources: Sources,
+  address: Address,
+  error: ApiError,
+  path?: string,
+): Promise<MissingPart | null> {
+  const kind = Object.hasOwn(MISSING, error.code) ? MISSING[error.code as keyof typeof MISSING] : null
+  if (kind === 'repository') return await loadMissingRepository(sources.listLocal, address)
+  if (kind === 'ref') return path === undefined ? await loadMissingRef(sources.client, address) : null
+  if (kind === 'path' || kind === 'file' || kind === 'skill') return await loadMissingPath(sources.client, address, kind, path)
   return null
 }
 
 /** An account that does not exist. Those with featured repositories may have been meant. */
-export async function loadLostAccount(client: ApiClient, named: OwnerName): Promise<Lost> {
+export async function loadMissingAccount(client: ApiClient, named: OwnerName): Promise<MissingPart> {
   const featured = await client.get('featured', '', {})
   const repositories = featured.ok ? featured.answer.items.map(card => card.repository) : []
   const logins = repositories.filter(({ host }) => host === named.host).map(({ owner }) => owner)
@@ -76,7 +81,7 @@ export async function loadLostAccount(client: ApiClient, named: OwnerName): Prom
  * The same for a repository that does not exist and for one that the visitor may not see. Of a host with accounts nothing is looked up: the account
  * would be asked about once for several repositories, which tells which of them are new to the service, and each made-up name would cost questions.
  */
-async function loadLostRepository(listLocal: Sources['listLocal'], address: Address): Promise<Lost> {
+async function loadMissingRepository(listLocal: Sources['listLocal'], address: Address): Promise<MissingPart> {
   const near = address.host === ACCOUNT_HOST ? [] : findNearRepositories(await listLocal(), address)
   const named = near.map(one => ({ name: formatAddress(one).slice(1), href: formatAddress(one) }))
   return {
@@ -89,9 +94,9 @@ async function loadLostRepository(listLocal: Sources['listLocal'], address: Addr
   }
 }
 
-async function loadLostRef(client: ApiClient, address: Address): Promise<Lost | null> {
+async function loadMissingRef(client: ApiClient, address: Address): Promise<MissingPart | null> {
   const { ref } = address
-  if (ref === null) return await loadLostDefault(client, address)
+  if (ref === null) return await loadMissingDefault(client, address)
   const near = await findNearRefs(client, address, ref)
   return {
     kind: 'ref',
@@ -104,7 +109,7 @@ async function loadLostRef(client: ApiClient, address: Address): Promise<Lost | 
 }
 
 /** The default branch that the repository names does not exist, where it has others. */
-async function loadLostDefault(client: ApiClient, address: Address): Promise<Lost | null> {
+async function loadMissingDefault(client: ApiClient, address: Address): Promise<MissingPart | null> {
   const refs = await client.get('refs', formatAddress(address), {})
   const others = refs.ok ? versionsOf(refs.answer, address) : []
   if (!refs.ok || others.length === 0) return null
@@ -118,7 +123,12 @@ async function loadLostDefault(client: ApiClient, address: Address): Promise<Los
   }
 }
 
-async function loadLostPath(client: ApiClient, address: Address, kind: 'path' | 'file' | 'skill', path?: string): Promise<Lost> {
+async function loadMissingPath(
+  client: ApiClient,
+  address: Address,
+  kind: 'path' | 'file' | 'skill',
+  path?: string,
+): Promise<MissingPart> {
   // Where the address itself leads to nothing, its root does exist.
   const mount = path === undefined ? atPath(address, ROOT) : address
   const asked = path ?? address.path
@@ -226,15 +236,15 @@ const FOLDER_ENTRIES = '200'
  * @returns `null` when no folder was found
  */
 async function findNearestFolder(client: ApiClient, address: Address, path: string): Promise<NearestFolder | null> {
-  const lost = parseRepoPath(path)
-  if (lost === null || lost === '' || !isInside(address.path, lost)) return null
-  let below = lost
+  const absent = parseRepoPath(path)
+  if (absent === null || absent === '' || !isInside(address.path, absent)) return null
+  let below = absent
   for (let turn = 0; turn < FOLDERS_TRIED && below !== address.path; turn++) {
     const folder = parentOf(below)
     const page = await readFolder(client, address, folder)
     if (page !== null) {
       const missing = baseNameOf(below)
-      return { folder, missing, rest: lost.slice(below.length + 1), near: findNear(page.entries, missing) }
+      return { folder, missing, rest: absent.slice(below.length + 1), near: findNear(page.entries, missing) }
     }
     below = folder
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { countCharacters } from '#core/text.ts'
-import { endWell } from '#site/lib/end-of-page.ts'
+import { cutAtParagraph } from '#site/lib/cut-at-paragraph.ts'
 import { browsePage, filePage, readyMount } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
@@ -10,7 +10,7 @@ useOpenedSite()
 
 const page = (path: string, content: string, offset = 0) =>
   filePage({ path, content, offset, nextOffset: offset + countCharacters(content), totalLength: offset + 9_999 })
-const contentOf = (path: string, content: string) => endWell(page(path, content)).content
+const contentOf = (path: string, content: string) => cutAtParagraph(page(path, content)).content
 
 test.each([
   ['README.md', 'The first paragraph.\n\nThe second one.\n\nThe third is cut wi', 'The first paragraph.\n\nThe second one.\n\n'],
@@ -30,14 +30,14 @@ test.each([
 
 test('the last page is all that is left', () => {
   const last = filePage({ content: 'One.\n\nTwo', nextOffset: null })
-  expect(endWell(last)).toBe(last)
+  expect(cutAtParagraph(last)).toBe(last)
 })
 
 test('the next page begins where this one ends, counted in characters', () => {
   const characters = fc.array(fc.constantFrom('a', '\n', '\n\n', '```', '𝄞', ' '), { maxLength: 60 }).map(parts => parts.join(''))
   fc.assert(
     fc.property(characters, fc.constantFrom('a.md', 'a.txt'), fc.nat(9), (content, path, offset) => {
-      const { content: shown, nextOffset } = endWell(page(path, content, offset))
+      const { content: shown, nextOffset } = cutAtParagraph(page(path, content, offset))
       expect(content.startsWith(shown)).toBe(true)
       expect(shown.length * 2).toBeGreaterThanOrEqual(content.length)
       expect(nextOffset).toBe(offset + countCharacters(shown))

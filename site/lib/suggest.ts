@@ -1,10 +1,10 @@
 import { formatAddress } from '#core/address.ts'
 import { ACCOUNT_HOST } from './links.ts'
-import { findNearRepositories } from './lost.ts'
+import { findNearRepositories } from './not-found.ts'
 import { readAddress, readOwner } from './read-address.ts'
 
 /** What a text that is no address may have meant. */
-export interface Meant {
+export interface Suggestions {
   /** Addresses of local repositories: those of an owner of this name, and those with a similar name. */
   repositories: string[]
   /** The login of an account, which may not exist. */
@@ -19,7 +19,7 @@ const OFFERED = 5
  *
  * @param local addresses of local repositories that everyone may open
  */
-export function findMeant(text: string, local: readonly string[], hosts: readonly string[]): Meant {
+export function findSuggestions(text: string, local: readonly string[], hosts: readonly string[]): Suggestions {
   const words = text.trim()
   const name = /\s/.test(words) ? '' : (words.split(/[/:@?#]/).findLast(Boolean) ?? '')
   const read = readAddress(`local/any/${name}`, ['local'])
