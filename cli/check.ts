@@ -8,8 +8,8 @@ import { fill } from '#core/words/fill.ts'
 import { messageIn } from '#core/words/sentence.ts'
 import { withChanges } from '#indexer/check/changes.ts'
 import type { Paint } from '#indexer/check/fold.ts'
-import { createKeptSnapshot } from '#indexer/check/kept-snapshot.ts'
-import { keepTexts } from '#indexer/check/kept-texts.ts'
+import { createMemorySnapshot } from '#indexer/check/memory-snapshot.ts'
+import { rememberTexts } from '#indexer/check/memory-texts.ts'
 import { buildReport } from '#indexer/check/report.ts'
 import { type CheckReport, hasErrors } from '#indexer/check/schema.ts'
 import { formatFailure, formatJson, formatReport } from '#indexer/check/terminal.ts'
@@ -75,8 +75,8 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
     const { root, gitDir, folder: mounted } = worktree.description
     const visibility = options.private ? 'private' : 'public'
     const repository = { name: nameOf(root), visibility } as const
-    const tree = keepTexts(await readTree(worktree))
-    const snapshot = await indexRepository(createKeptSnapshot(), tree, repository, signal ? { signal } : {})
+    const tree = rememberTexts(await readTree(worktree))
+    const snapshot = await indexRepository(createMemorySnapshot(), tree, repository, signal ? { signal } : {})
     const source = gitDir === null ? 'folder' : 'git'
     const { textOf, skillPaths } = tree
     const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf, skillPaths } as const

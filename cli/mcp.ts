@@ -19,7 +19,7 @@ import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openMemoryInfra } from '#infra/memory-infra.ts'
 import { openWorktreeHost } from '#infra/worktree/host.ts'
 import { type InProcessSource, startInProcess, toServiceError } from './in-process.ts'
-import { createInProcessRunner, openLastStateRunner } from './runners.ts'
+import { createInProcessRunner, openWorktreeRunner } from './runners.ts'
 import { say } from './say.ts'
 import { parseSettings } from './service-settings.ts'
 
@@ -74,7 +74,7 @@ async function openFolder(folder: string, options: StdioOptions): Promise<Source
   const infra = openMemoryInfra([host])
   const { owner, name } = host.repositoryName
   const address: Address = { host: host.segment, owner, repository: name, ref: null, path: host.folder }
-  const runner = await openLastStateRunner(infra)
+  const runner = await openWorktreeRunner(infra)
   return { infra, runner, address, isWorkingFolder: true }
 }
 

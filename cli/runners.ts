@@ -1,11 +1,11 @@
 import type { JobRunner } from '#indexer/jobs/job-runner.ts'
-import type { LastStateDeps } from '#indexer/jobs/last-state-runner.ts'
 import type { JobDeps } from '#indexer/jobs/run-index-job.ts'
+import type { WorktreeRunnerDeps } from '#indexer/jobs/worktree-runner.ts'
 
-/** See `createLastStateRunner`. Loads the indexer when it is called. */
-export async function openLastStateRunner(deps: LastStateDeps): Promise<JobRunner> {
-  const { createLastStateRunner } = await import('#indexer/jobs/last-state-runner.ts')
-  return createLastStateRunner(deps)
+/** See `createWorktreeRunner`. Loads the indexer when it is called. */
+export async function openWorktreeRunner(deps: WorktreeRunnerDeps): Promise<JobRunner> {
+  const { createWorktreeRunner } = await import('#indexer/jobs/worktree-runner.ts')
+  return createWorktreeRunner(deps)
 }
 
 /** Runs jobs in this process, for a store in its memory. Loads the indexer with the first job. */

@@ -12,7 +12,7 @@ import { decodeText } from '#core/text.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
 import { readTree } from '../pipeline/read-tree.ts'
 import { keyOf } from './changes.ts'
-import { createKeptSnapshot, type KeptSnapshot } from './kept-snapshot.ts'
+import { createMemorySnapshot, type MemorySnapshot } from './memory-snapshot.ts'
 import { concerning } from './report.ts'
 
 /** A new error: the old side does not have it. */
@@ -51,7 +51,7 @@ export const DiffReport = z.discriminatedUnion('status', [Compared, Failed])
 export type DiffReport = z.infer<typeof DiffReport>
 
 /** What agents receive from one state of a repository. */
-export interface ReadSide extends KeptSide {
+export interface ReadSide extends MemorySide {
   diagnostics: Diagnostic[]
   /** Those that concern the folder, each with the listed skills that lack something because of it. */
   errors: NewError[]
@@ -68,13 +68,13 @@ export async function readSide(
   repository: { name: string; visibility: 'public' | 'private' },
   folder: RepoPath,
 ): Promise<ReadSide> {
-  const snapshot = await indexRepository(createKeptSnapshot(), await readTree(reader), repository, {})
+  const snapshot = await indexRepository(createMemorySnapshot(), await readTree(reader), repository, {})
   const diagnostics = snapshot.root.diagnostics.filter(({ path }) => isInside(folder, path as RepoPath))
-  const side = keptSideOf(snapshot, folder)
+  const side = memorySideOf(snapshot, folder)
   return { ...side, diagnostics, errors: errorsOf(snapshot, folder, side), truncated: snapshot.truncated }
 }
 
-function errorsOf(snapshot: KeptSnapshot, folder: RepoPath, { items }: KeptSide): NewError[] {
+function errorsOf(snapshot: MemorySnapshot, folder: RepoPath, { items }: MemorySide): NewError[] {
   const isConcerned = concerning(folder)
   const told = [...items.skills.keys()].flatMap(path => {
     const diagnostics = snapshot.rows('contexts').get(path)?.diagnostics ?? []
@@ -107,8 +107,8 @@ function withClosed(error: NewError, { items }: ReadSide): NewError {
   return { ...error, skills: [...items.skills.keys()].filter(path => isInside(boundary as RepoPath, path as RepoPath)) }
 }
 
-/** One side of a comparison, with everything at hand. */
-interface KeptSide {
+/** One side of a comparison, in memory. */
+interface MemorySide {
   items: DeliveredItems
   reads: DeliveredReads
   /** Skills and documents whose texts are not compared, since they are described only. */
@@ -120,7 +120,7 @@ interface KeptSide {
 }
 
 /** What a snapshot in memory delivers below a folder: a mount of the folder. */
-function keptSideOf(snapshot: KeptSnapshot, folder: RepoPath): KeptSide {
+function memorySideOf(snapshot: MemorySnapshot, folder: RepoPath): MemorySide {
   const rows = snapshot.rows('delivered')
   const isMountInsideSkill = snapshot.rows('folders').get(folder)?.pages !== undefined
   const items = itemsOfRows(

@@ -3,7 +3,7 @@ import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath
 import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
 import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
-import type { KeptSnapshot } from './kept-snapshot.ts'
+import type { MemorySnapshot } from './memory-snapshot.ts'
 import type { Amount, Checked, Finding, SkillReport } from './schema.ts'
 
 /** The folder that was checked, and how. */
@@ -20,7 +20,7 @@ export interface CheckSubject {
 }
 
 /** Shapes the report of a snapshot for its author. Pure. */
-export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject): Checked {
+export function buildReport(snapshot: MemorySnapshot, subject: CheckSubject): Checked {
   const { folder, source, visibility } = subject
   const row = folder === '' ? snapshot.root.folder : snapshot.rows('folders').get(folder)
   const delivered = deliveredOf(snapshot, folder, row !== undefined)
@@ -61,7 +61,7 @@ export function buildReport(snapshot: KeptSnapshot, subject: CheckSubject): Chec
 }
 
 /** Inside a skill its Markdown files are documents, too. */
-function documentsIn(snapshot: KeptSnapshot, folder: RepoPath, row: FolderRow | undefined): DocumentListing[] {
+function documentsIn(snapshot: MemorySnapshot, folder: RepoPath, row: FolderRow | undefined): DocumentListing[] {
   const documents = inFolder(snapshot.rows('documents'), folder).map(([, document]) => document)
   const skill = row?.pages?.skill
   const pages =
@@ -70,7 +70,7 @@ function documentsIn(snapshot: KeptSnapshot, folder: RepoPath, row: FolderRow | 
   return all.sort((left, right) => compareBytes(left.path, right.path))
 }
 
-function deliveredOf(snapshot: KeptSnapshot, folder: RepoPath, known: boolean): Checked['delivered'] {
+function deliveredOf(snapshot: MemorySnapshot, folder: RepoPath, known: boolean): Checked['delivered'] {
   const withheld = snapshot.rows('withheld')
   for (const path of ancestorsOf(joinPath(folder, 'x'))) {
     const reason = withheld.get(path)?.reason
@@ -80,7 +80,7 @@ function deliveredOf(snapshot: KeptSnapshot, folder: RepoPath, known: boolean): 
   return known && !isEmpty ? 'open' : 'empty'
 }
 
-function excludedIn(snapshot: KeptSnapshot, { folder, skillPaths }: CheckSubject): Checked['excluded'] {
+function excludedIn(snapshot: MemorySnapshot, { folder, skillPaths }: CheckSubject): Checked['excluded'] {
   const excluded = inFolder(snapshot.rows('withheld'), folder).filter(([, { reason }]) => reason === 'excluded')
   const skills = new Map(excluded.map(([path]) => [path, 0]))
   for (const skill of skillPaths) {
@@ -90,7 +90,7 @@ function excludedIn(snapshot: KeptSnapshot, { folder, skillPaths }: CheckSubject
   return [...skills].map(([path, count]) => ({ path, skills: count }))
 }
 
-function reportSkill(snapshot: KeptSnapshot, path: RepoPath, context: ContextRow, { folder }: CheckSubject): SkillReport {
+function reportSkill(snapshot: MemorySnapshot, path: RepoPath, context: ContextRow, { folder }: CheckSubject): SkillReport {
   const { name, description, license, warnings, diagnostics, full } = context
   const skill = { path, name, description, listed: snapshot.rows('skills').has(path), license, warnings, diagnostics }
   if (full === undefined) return { ...skill, delivery: { kind: 'described', reason: reasonOf(license) } }
@@ -120,7 +120,7 @@ function reportSkill(snapshot: KeptSnapshot, path: RepoPath, context: ContextRow
 }
 
 /** Why clients cannot install the skill; `null` when they can, and for an internal skill, which is not listed. */
-function refusalOf(snapshot: KeptSnapshot, path: RepoPath): string | null {
+function refusalOf(snapshot: MemorySnapshot, path: RepoPath): string | null {
   const row = snapshot.rows('packages').get(path)
   return row !== undefined && 'refusal' in row ? row.refusal : null
 }
@@ -145,7 +145,7 @@ function add(sum: Amount, { characters, bytes, tokens }: Amount): Amount {
 }
 
 function collectFindings(
-  snapshot: KeptSnapshot,
+  snapshot: MemorySnapshot,
   { skills, documents }: Pick<Checked, 'skills' | 'documents'>,
   { folder, visibility, unseen, textOf: writtenText, skillPaths }: CheckSubject,
   delivered: Checked['delivered'],

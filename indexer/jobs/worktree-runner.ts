@@ -5,7 +5,7 @@ import { type ReadableHost, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
 import type { JobRunner } from './job-runner.ts'
 
-export interface LastStateDeps {
+export interface WorktreeRunnerDeps {
   blobs: BlobStore
   hosts: readonly ReadableHost[]
 }
@@ -14,7 +14,7 @@ export interface LastStateDeps {
  * Runs jobs in this process for a folder whose files change: each state is indexed from scratch, since the object ids of a working folder are not hashes that would tell unchanged files,
  * and only the last snapshot is kept.
  */
-export function createLastStateRunner(deps: LastStateDeps): JobRunner {
+export function createWorktreeRunner(deps: WorktreeRunnerDeps): JobRunner {
   return {
     async ready() {},
     async run(job, { signal, onStage }) {

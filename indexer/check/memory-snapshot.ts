@@ -2,14 +2,14 @@ import type { RowOf, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 
 /** A snapshot in memory: the rows and records that the indexer wrote. */
-export interface KeptSnapshot extends Pick<SnapshotHeader, 'truncated' | 'root'> {
+export interface MemorySnapshot extends Pick<SnapshotHeader, 'truncated' | 'root'> {
   rows<Name extends TableName>(name: Name): ReadonlyMap<string, RowOf<Name>>
   /** The bytes of a record. @throws RangeError when there is no such record */
   record(location: readonly [pack: number, offset: number, length: number]): Uint8Array
 }
 
-/** A writer that keeps rows and records in memory. The limits of a snapshot bound them. */
-export function createKeptSnapshot(): SnapshotWriter<KeptSnapshot> {
+/** A writer of rows and records into memory. The limits of a snapshot bound them. */
+export function createMemorySnapshot(): SnapshotWriter<MemorySnapshot> {
   const records: Uint8Array[] = []
   const tables = new Map<TableName, ReadonlyMap<string, unknown>>()
   return {
