@@ -72,7 +72,7 @@ interface Changed {
 }
 
 type Ready = { status: 'ok'; value: Opened }
-type Trouble = Exclude<PersonAnswer<never>, { status: 'ok' }>
+type Failure = Exclude<PersonAnswer<never>, { status: 'ok' }>
 const SIGNED_OUT = { status: 'signed_out' } as const
 
 export function createHostCredentials(options: HostCredentialsOptions): HostCredentials {
@@ -82,7 +82,7 @@ export function createHostCredentials(options: HostCredentialsOptions): HostCred
 class StoredCredentials implements HostCredentials {
   readonly #options: HostCredentialsOptions
   readonly #leaseMs: number
-  readonly #refreshing = createSingleFlight<Ready | Trouble | Changed>()
+  readonly #refreshing = createSingleFlight<Ready | Failure | Changed>()
   /** By the sealed text: what was opened a moment ago. Every request of a person asks for it, and opening takes longer than the rest of a warm one. */
   readonly #unsealed = new LRUCache<string, Tokens>({ max: UNSEALED, ttl: UNSEALED_MS })
 
@@ -148,7 +148,7 @@ class StoredCredentials implements HostCredentials {
   }
 
   /** The credential of the record, refreshed if it is about to end. */
-  async #ready(record: PersonRecord | null): Promise<Ready | Trouble> {
+  async #ready(record: PersonRecord | null): Promise<Ready | Failure> {
     if (record === null || record.cred === null) return SIGNED_OUT
     const opened = await this.#opened(record, record.cred)
     if (opened === null) return await this.#signOut(record.uk, record.cred)
@@ -167,7 +167,7 @@ class StoredCredentials implements HostCredentials {
    * What to do after the host refused a credential. Another process may have refreshed it, which ends the old one at once. So the record is read
    * again, and the person is signed out only if it still holds the refused credential.
    */
-  async #afterRefusal(person: RecordId, refused: Opened): Promise<Ready | Trouble> {
+  async #afterRefusal(person: RecordId, refused: Opened): Promise<Ready | Failure> {
     const record = await this.#settled(person, refused.stored, { whileLeased: true, forMs: this.#leaseMs })
     if (record === null || record.cred === null) return SIGNED_OUT
     if (record.cred.sealed !== refused.stored.sealed) return await this.#ready(record)
@@ -175,14 +175,14 @@ class StoredCredentials implements HostCredentials {
     return await this.#signOut(person, refused.stored)
   }
 
-  async #refreshed(opened: Opened): Promise<Ready | Trouble> {
+  async #refreshed(opened: Opened): Promise<Ready | Failure> {
     const key = `${opened.record.uk} ${opened.stored.sealed}`
     const answer = await this.#refreshing.run(key, () => this.#refresh(opened))
     return answer.status === 'changed' ? await this.#ready(answer.record) : answer
   }
 
   /** Refreshes under a lease. A process that does not get the lease waits for the one that holds it. */
-  async #refresh(opened: Opened): Promise<Ready | Trouble | Changed> {
+  async #refresh(opened: Opened): Promise<Ready | Failure | Changed> {
     const { records, random } = this.#options
     const { record: before, stored, refreshToken } = opened
     const person = before.uk
@@ -198,7 +198,7 @@ class StoredCredentials implements HostCredentials {
     return { status: 'unavailable', retryAfterSeconds: null }
   }
 
-  async #refreshLeased(leased: Leased): Promise<Ready | Trouble | Changed> {
+  async #refreshLeased(leased: Leased): Promise<Ready | Failure | Changed> {
     const { records, host } = this.#options
     const { person, stored, refreshToken, by } = leased
     const answer = await host.refresh(refreshToken)
@@ -250,7 +250,7 @@ class StoredCredentials implements HostCredentials {
   }
 
   /** Ends the sign-in of the person, unless they have another credential by now. Tokens and grants stay: signing in again revives them. */
-  async #signOut(person: RecordId, stored: StoredCredential): Promise<Trouble> {
+  async #signOut(person: RecordId, stored: StoredCredential): Promise<Failure> {
     const { records, random, audit } = this.#options
     const by = newRecordId(random)
     const after = await records.people.update([person], record =>
