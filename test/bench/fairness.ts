@@ -36,7 +36,8 @@ const LONGEST_RECOVERY_MS = 60_000
 const CROWD = 16
 const VISITOR = join(import.meta.dirname, 'fairness-visitor.ts')
 const PREFERRED = -10
-const TARGET = { ratio: 3, milliseconds: 1_000 }
+/** An ordinary visitor waits at most so many times longer, by the 99th percentile; a repository that is first opened is ready within so long, by the median. */
+const TARGET = { ratio: 3, readyMs: 3_000 }
 
 /** A visit, and what the service did meanwhile. */
 interface Watched {
@@ -257,10 +258,7 @@ function useRowOf(visits: Visits): Record<string, string | number> {
 }
 
 function verdict(visits: Visits, calm: Visits): string {
-  const isMet =
-    Math.max(longestOf(visits, p99), longestOf(visits, longestFresh)) <= TARGET.milliseconds &&
-    medianOf(visits, p99) <= TARGET.ratio * medianOf(calm, p99) &&
-    medianOf(visits, fresh) <= TARGET.ratio * medianOf(calm, fresh)
-  const target = `<= ${TARGET.ratio}x, <= ${TARGET.milliseconds} ms`
+  const isMet = medianOf(visits, p99) <= TARGET.ratio * medianOf(calm, p99) && medianOf(visits, fresh) <= TARGET.readyMs
+  const target = `<= ${TARGET.ratio}x, ready in <= ${TARGET.readyMs} ms`
   return isMet ? target : `${target}: MISSED`
 }
