@@ -11,8 +11,8 @@ export function bearerOf({ authorization = '' }: IncomingHttpHeaders): string | 
 }
 
 /**
- * The bearer token that the service has to judge; `null` without one. Where nobody signs in, a text that is none of its tokens is one of a proxy in
- * front, which hands it on: it says nothing here, and nobody could send a better one. Decision 0053.
+ * The bearer token that the service has to judge; `null` without one. Where nobody signs in, a bearer that cannot be a token of this service was
+ * sent for a proxy in front of it, and is ignored. Decision 0053.
  */
 export function presentedToken(headers: IncomingHttpHeaders, hasSignIn: boolean): string | null {
   const token = bearerOf(headers)

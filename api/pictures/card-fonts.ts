@@ -236,7 +236,7 @@ function readGroups(table: Buffer): Range[] {
   })
 }
 
-/** Format 4: segments, of which some characters may have the glyph of a missing one. */
+/** Format 4 of a `cmap` table: segments of characters. Some characters of a segment may be mapped to the missing glyph. */
 function readSegments(table: Buffer): Range[] {
   const size = table.readUInt16BE(6)
   const [ends, starts, deltas, offsets] = [14, 16 + size, 16 + 2 * size, 16 + 3 * size]

@@ -29,7 +29,7 @@ export class LongJobs {
 }
 
 /**
- * Takes the process for a job from the idle ones, of which the last used one comes last.
+ * Takes a process for a job out of the idle ones, whose last is the one that was used most recently.
  *
  * @param kept how many idle processes there are at rest
  * @returns `undefined`: a new process has to start

@@ -295,7 +295,7 @@ function joinSuffixed(texts: readonly LicenseText[]): Declaration | null {
   return joinParts({ ...first, name }, parts)
 }
 
-/** Licenses of different parts: whoever takes the whole needs all of them, so one that is not open decides. */
+/** Licenses of different parts of one whole: all of them apply, so the whole is open only if each one is. */
 function joinParts(main: Declaration, parts: readonly LicenseText[]): Declaration {
   const texts = parts.map(({ text }) => text)
   const closed = texts.find(({ kind }) => kind === 'restricted') ?? texts.find(({ kind }) => kind === 'unknown')
