@@ -20,9 +20,9 @@ export interface Archives {
   build(snapshot: Snapshot, one: SkillPackage): Promise<Archive>
 }
 
-const CACHE_BYTES = 32 * 1024 * 1024
-/** Archives that are made at once; each takes up to twice its size. */
-const AT_ONCE = 4
+const CACHE_BYTES = 48 * 1024 * 1024
+/** Archives that are made at once; each takes up to three times its size. */
+const AT_ONCE = 2
 
 export function createArchives(): Archives {
   const limit = createLimit(AT_ONCE)

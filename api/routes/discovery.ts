@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts'
 import { allowAnyOrigin } from '../http/any-origin.ts'
 import { listsEtag } from '../http/entity-tag.ts'
 import { answerError, errorBody, loggedError } from '../http/error-handler.ts'
+import { createHoldBytes, type HoldBytes } from '../http/held-bytes.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
 import { sendNotModified } from '../http/send-file.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
@@ -24,17 +25,25 @@ const SHORTLY = 'public, max-age=60'
 const FOREVER = 'public, max-age=31536000, immutable'
 
 /** Answers a discovery path below an address, whose mount is ready. */
-type Answer = (request: FastifyRequest, reply: FastifyReply, mount: ReadyMount) => Promise<unknown>
+type Answer = (request: FastifyRequest, reply: FastifyReply, mount: ReadyMount, means: Means) => Promise<unknown>
+
+interface Means {
+  archives: Archives
+  hold: HoldBytes
+}
+
+/** Of archives and files that clients are reading. */
+const HELD_BYTES = 256 * 1024 * 1024
 
 /**
  * `/<address>/.well-known/agent-skills/…` and `/<address>/.well-known/skills/…`: the skills of an address for programs that install them.
  * What is not ready yet is 404 with `retry-after`.
  */
 export function registerDiscovery(app: FastifyInstance, deps: Deps): void {
-  const archives = createArchives()
+  const means: Means = { archives: createArchives(), hold: createHoldBytes(HELD_BYTES) }
   const { address } = subjectParsers(deps)
   const answers: [path: string, answer: Answer][] = [
-    [AGENT_SKILLS, (request, reply, mount) => answerAgentSkills(request, reply, mount, archives)],
+    [AGENT_SKILLS, answerAgentSkills],
     [OLDER_SKILLS, answerOlderSkills],
   ]
   app.register(async instance => {
@@ -46,7 +55,7 @@ export function registerDiscovery(app: FastifyInstance, deps: Deps): void {
           const subject = address(request.rawAddress ?? '')
           try {
             return await answerFromMount(deps, { viewer: request.viewer, subject }, async mount => {
-              return await answer(request, reply, requireReady(mount, deps.clock.now()))
+              return await answer(request, reply, requireReady(mount, deps.clock.now()), means)
             })
           } catch (error) {
             return answerNotFound(error, request, reply)
@@ -71,7 +80,7 @@ function answerNotFound(thrown: unknown, request: FastifyRequest, reply: Fastify
     .send(errorBody(error))
 }
 
-async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, mount: ReadyMount, archives: Archives) {
+async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, mount: ReadyMount, { archives, hold }: Means) {
   if (request.rawRest === INDEX) return sendIndex(reply, await indexOf(mount))
   const sha256 = /^archive\/([0-9a-f]{64})\.tar\.gz$/.exec(request.rawRest)?.[1]
   const named = sha256 === undefined ? [] : (await namedPackages(mount)).packages
@@ -85,14 +94,15 @@ async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, m
     'content-disposition': `attachment; filename="${found.name}.tar.gz"`,
   }
   if (listsEtag(request.headers['if-none-match'], `"${sha256}"`)) return sendNotModified(request, reply, headers)
-  const archive = await archives.build(mount.snapshot, found.package)
+  const { bytes, compressed } = await archives.build(mount.snapshot, found.package)
+  const isCompressed = acceptsGzip(request.headers['accept-encoding'] ?? '')
+  const sent = isCompressed ? compressed : bytes
+  hold(request, reply, sent.length)
   // An error has none of them.
-  reply.headers(headers)
-  if (!acceptsGzip(request.headers['accept-encoding'] ?? '')) return reply.send(archive.bytes)
-  return reply.header('content-encoding', 'gzip').send(archive.compressed)
+  return reply.headers({ ...headers, ...(isCompressed && { 'content-encoding': 'gzip' }) }).send(sent)
 }
 
-async function answerOlderSkills(request: FastifyRequest, reply: FastifyReply, mount: ReadyMount) {
+async function answerOlderSkills(request: FastifyRequest, reply: FastifyReply, mount: ReadyMount, { hold }: Means) {
   if (request.rawRest === INDEX) return sendIndex(reply, await olderIndexOf(mount))
   const [, name, encoded] = /^([a-z0-9-]+)\/(.+)$/.exec(request.rawRest) ?? []
   const found = (await namedPackages(mount)).packages.find(one => one.name === name)
@@ -100,6 +110,7 @@ async function answerOlderSkills(request: FastifyRequest, reply: FastifyReply, m
   const file = found && path !== null ? await findFile(mount.snapshot, found.package, path) : null
   if (file === null) throw new ServiceError('file.not_found')
   const bytes = await mount.snapshot.record(file.record)
+  hold(request, reply, bytes.length)
   const type = decodeText(bytes) === null ? 'application/octet-stream' : 'text/plain; charset=utf-8'
   return reply
     .headers({

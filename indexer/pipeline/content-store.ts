@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { READABLE_FILE_BYTES } from '#core/limits.ts'
+import { PACKAGED_FILE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
 import type { Location } from '#core/snapshot/format.ts'
@@ -109,7 +109,7 @@ export class ContentStore {
     }
     const isKnown = files.map(wanted => mayBeKnown(wanted) && this.#blobs.known?.has(wanted.file.oid) === true)
     const unknown = files.filter((_, index) => !isKnown[index]).map(({ file }) => file.oid)
-    const fetched = this.#blobs.read(unknown, READABLE_FILE_BYTES)[Symbol.asyncIterator]()
+    const fetched = this.#blobs.read(unknown, PACKAGED_FILE_BYTES)[Symbol.asyncIterator]()
     try {
       for (const [index, wanted] of files.entries()) {
         const known = isKnown[index] === true
@@ -197,7 +197,7 @@ export class ContentStore {
     if (wanted.packaged) this.#packages.add(wanted.file, bytes)
     if (text === null) {
       if (!wanted.packaged) return null
-      if (found.kind === 'not_text') this.#ofBytes.set(path, factsOfBytes(wanted.file, bytes))
+      if (found.kind !== 'in_lfs') this.#ofBytes.set(path, factsOfBytes(wanted.file, bytes))
       return waitingFile({ wanted, isText: false, description: null, record: this.#store(oid, bytes) })
     }
     const known = mayBeKnown(wanted) ? (this.#blobs.known?.find(oid)?.reading ?? null) : null
@@ -220,7 +220,7 @@ export class ContentStore {
 
   async #readOne({ file }: WantedFile): Promise<Uint8Array | null> {
     let found: Uint8Array | null = null
-    for await (const { bytes } of this.#blobs.read([file.oid], READABLE_FILE_BYTES)) found = bytes
+    for await (const { bytes } of this.#blobs.read([file.oid], PACKAGED_FILE_BYTES)) found = bytes
     return found
   }
 
@@ -265,7 +265,7 @@ function factsOfCode({ path, mode }: TreeFile, text: string): DeliveredFacts {
 }
 
 /**
- * The facts of a file that is not UTF-8. A shell also runs a script with an invalid byte or a zero byte, and PowerShell runs UTF-16. Binaries and media
+ * The facts of a file that is not UTF-8, or longer than what readers are given. A shell also runs a script with an invalid byte or a zero byte, and PowerShell runs UTF-16. Binaries and media
  * have no facts.
  */
 function factsOfBytes(file: TreeFile, bytes: Uint8Array): DeliveredFacts {

@@ -166,7 +166,12 @@ export async function readSkills(
 }
 
 const MISSING = { kind: 'missing' } as const
-const UNREADABLE = { missing: why('missingBlob'), not_text: why('notText'), in_lfs: why('textInLfs') }
+const UNREADABLE = {
+  missing: why('missingBlob'),
+  not_text: why('notText'),
+  in_lfs: why('textInLfs'),
+  too_large: why('largerThan', { limit: READABLE_FILE_BYTES }),
+}
 
 /** Links of all skills that are kept; a link takes some hundred bytes. */
 const KEPT_LINKS = 50_000
@@ -180,8 +185,7 @@ function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unrea
   let overBudget = 0
   for (const file of files) {
     if (file.sizeBytes === null) unreadable.push(unreadableSkill(file, why('missingBlob')))
-    else if (file.sizeBytes > READABLE_FILE_BYTES)
-      unreadable.push(unreadableSkill(file, why('largerThan', { limit: READABLE_FILE_BYTES })))
+    else if (file.sizeBytes > READABLE_FILE_BYTES) unreadable.push(unreadableSkill(file, UNREADABLE.too_large))
     else if (counted.has(file.oid)) readable.push(file)
     else if (file.sizeBytes > leftBytes) overBudget++
     else {

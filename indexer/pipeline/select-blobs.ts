@@ -1,4 +1,4 @@
-import { PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES } from '#core/limits.ts'
+import { READABLE_FILE_BYTES, UNREAD_PACKAGED_BYTES } from '#core/limits.ts'
 import type { BlobSelection, BlobUse, TreeEntry } from '#core/ports/git-host.ts'
 import { ancestorsOf, MANIFEST_FILE, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { isBinaryName, isSkillPlace, pathKind } from '../rules/content-kind.ts'
@@ -10,7 +10,7 @@ import { isBinaryName, isSkillPlace, pathKind } from '../rules/content-kind.ts'
  */
 export const INDEXED_BLOBS: BlobSelection = {
   maxBytes: READABLE_FILE_BYTES,
-  perhapsBytes: PACKAGED_BINARY_BYTES,
+  perhapsBytes: UNREAD_PACKAGED_BYTES,
   usesOf(files) {
     const hasListingFile = files.some(({ path }) => path !== null && LISTING_FILES.has(path.slice(path.lastIndexOf('/') + 1)))
     const skillFolders = new Set(

@@ -117,9 +117,9 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
   if (file.sizeBytes === null) return null
   const place = { sizeBytes: file.sizeBytes, ...(file.target === undefined ? {} : { target: file.target }) }
   if (!served) return { ...place, refusal: 'file.not_served' }
-  if (file.sizeBytes > READABLE_FILE_BYTES) return { ...place, refusal: 'file.too_large' }
   const stored = content.storedOf(file.oid)
   const known = { ...place, ...stored, ...(file.mode === '100755' ? { executable: true as const } : {}) }
+  if (file.sizeBytes > READABLE_FILE_BYTES) return { ...known, refusal: 'file.too_large' }
   if (content.recordOf(file.oid)) return known
   const state = content.stateOf(file.oid)
   if (state === 'in_lfs') return { ...known, refusal: 'file.not_text', inLfs: true }

@@ -114,6 +114,7 @@ function deliveredSkill(
   const { texts, facts, budget } = parts.content.measuresOf(planned)
   const [body] = texts.slice(rules.length)
   if (body === undefined) throw new Error(`the body of ${planned.skill.path} was not measured`)
+  const installed = new Set([...files, ...oversized.map(({ path }) => path)])
   return {
     ...skill,
     full: {
@@ -124,21 +125,23 @@ function deliveredSkill(
       rules: texts.slice(0, rules.length),
       body,
       includes: texts.slice(rules.length + 1, rules.length + 1 + includes.length),
-      files: filesOf(new Set([...files, ...oversized.map(({ path }) => path)]), parts),
+      files: filesOf(installed, parts),
       declared: declaredIncludes(planned, chain),
       facts,
-      fileFacts: factsOfFiles(files, parts),
+      fileFacts: factsOfFiles(installed, parts),
     },
   }
 }
 
 /** The facts of the files that are served, in order; beyond the limit of a skill only that there are some. */
-function factsOfFiles(paths: readonly string[], { content, fileRows }: DeliveredParts): [path: string, facts: DeliveredFacts][] {
+function factsOfFiles(
+  paths: ReadonlySet<string>,
+  { content, fileRows }: DeliveredParts,
+): [path: string, facts: DeliveredFacts][] {
   let left = FACTS_PER_SKILL
-  return paths.flatMap((path): [string, DeliveredFacts][] => {
-    const row = fileRows.get(path as RepoPath)
-    // Clients install files that are not text, too.
-    const isServed = row?.record !== undefined && (row.refusal === undefined || row.refusal === 'file.not_text')
+  return [...paths].flatMap((path): [string, DeliveredFacts][] => {
+    // Clients install files that no reader is given, too: their bytes are stored.
+    const isServed = fileRows.get(path as RepoPath)?.record !== undefined
     const found = isServed ? content.deliveredIn(path as RepoPath) : {}
     if (Object.keys(found).length === 0) return []
     const count = countFacts(found)

@@ -1,6 +1,13 @@
 import { NOT_INSTALLABLE } from '#core/advice.ts'
 import type { Warning } from '#core/contract/shared.ts'
-import { PACKAGE_BYTES, PACKAGE_FILES, PACKAGED_BINARY_BYTES, READABLE_FILE_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
+import {
+  PACKAGE_BYTES,
+  PACKAGE_FILES,
+  PACKAGED_FILE_BYTES,
+  READABLE_FILE_BYTES,
+  TITLE_CHARACTERS,
+  UNREAD_PACKAGED_BYTES,
+} from '#core/limits.ts'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { packageName } from '#core/skill-package.ts'
 import type { RowOf } from '#core/snapshot/format.ts'
@@ -11,7 +18,7 @@ import { isBinaryName } from './content-kind.ts'
 import { isLicenseFileName } from './license/index.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
 import { shortLine } from './short-line.ts'
-import { isRegular, type Tree, type TreeFile } from './tree.ts'
+import { isRegular, sumDistinctBytes, type Tree, type TreeFile } from './tree.ts'
 
 /** A skill as clients would install it: its whole folder, and what says under which license it is. */
 export interface PackagePlan {
@@ -37,19 +44,32 @@ export function planPackages(plan: Plan): PackagePlans {
   const noticesOf = createNotices(plan.tree, planned)
   const plans: PackagePlan[] = []
   const refusals = new Map<PlannedSkill, string>()
-  let leftBytes = PACKAGED_BINARY_BYTES
+  const unread = createUnreadBudget()
   for (const skill of plan.skills) {
     if (!skill.full || skill.skill.internal) continue
     const found = planPackage(skill, plan, { planned, countBelow, noticesOf })
-    const binaryBytes = typeof found === 'string' ? 0 : sizeOf(found.files.filter(file => isBinaryName(file.path)))
     if (typeof found === 'string') refusals.set(skill, found)
-    else if (binaryBytes > leftBytes) refusals.set(skill, why('binariesTooLarge', { limit: PACKAGED_BINARY_BYTES }))
-    else {
-      leftBytes -= binaryBytes
-      plans.push(found)
-    }
+    else if (unread.take(found.files)) plans.push(found)
+    else refusals.set(skill, why('binariesTooLarge', { limit: UNREAD_PACKAGED_BYTES }))
   }
   return { plans, refusals }
+}
+
+/** The bytes that are left for files which only packages have. */
+function createUnreadBudget(): { take(files: readonly TreeFile[]): boolean } {
+  const taken = new Set<string>()
+  let leftBytes = UNREAD_PACKAGED_BYTES
+  return {
+    take(files) {
+      const isUnread = ({ path, sizeBytes }: TreeFile) => isBinaryName(path) || (sizeBytes ?? 0) > READABLE_FILE_BYTES
+      const unread = files.filter(file => isUnread(file) && !taken.has(file.oid))
+      const bytes = sumDistinctBytes(unread)
+      if (bytes > leftBytes) return false
+      leftBytes -= bytes
+      for (const { oid } of unread) taken.add(oid)
+      return true
+    },
+  }
 }
 
 /** The warning that no client can install a skill, or that one refuses it, unless another warning tells that. */
@@ -113,7 +133,7 @@ function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoP
   const known = files.get(file.path)
   if (splitTarName(name) === null || DRIVE.test(name)) return why('nameNotArchived', shown)
   if (file.sizeBytes === null) return why('blobOf', shown)
-  if (file.sizeBytes > READABLE_FILE_BYTES) return why('fileTooLarge', { ...shown, limit: READABLE_FILE_BYTES })
+  if (file.sizeBytes > PACKAGED_FILE_BYTES) return why('fileTooLarge', { ...shown, limit: PACKAGED_FILE_BYTES })
   if (known === undefined) return why('fileNotInIndex', shown)
   return known.served ? null : why('fileNotLicensed', shown)
 }

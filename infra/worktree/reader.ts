@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { READABLE_FILE_BYTES } from '#core/limits.ts'
+import { PACKAGED_FILE_BYTES } from '#core/limits.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
@@ -115,7 +115,7 @@ class WorktreeReader implements Worktree {
   async #identify(entry: TreeEntry, digested: ReadonlySet<string>): Promise<TreeEntry> {
     const file = this.#files.get(entry.oid)
     if (file === undefined || !digested.has(file.path)) return entry
-    const bytes = await this.#bytesOf(entry.oid, READABLE_FILE_BYTES).catch(() => null)
+    const bytes = await this.#bytesOf(entry.oid, PACKAGED_FILE_BYTES).catch(() => null)
     if (bytes === null) return entry
     const oid = createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
     this.#files.set(oid, file)

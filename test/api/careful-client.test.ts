@@ -202,7 +202,6 @@ describe('references that exist and cannot be read', () => {
       { code: 'reference.unreadable', message: 'proprietary/a.md cannot be read: its license permits no copy' },
       { code: 'reference.unreadable', message: 'links/big.md cannot be read: it is larger than 1048576 bytes' },
       { code: 'reference.unreadable', message: 'links/y.bin cannot be read: it is not UTF-8 text' },
-      { code: 'skill.not_installable', message: 'not offered for installation: big.md has more than 1048576 bytes' },
     ])
     expect(links.references).toEqual(['links/link.md'])
     expect(links.oversized?.map(({ path }) => path)).toEqual(['links/big.md'])

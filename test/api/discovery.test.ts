@@ -20,6 +20,8 @@ const FILES = {
   'skills/one/SKILL.md': skill('one'),
   'skills/one/run.sh': { mode: '100755' as const, content: '#!/bin/sh\n' },
   'skills/one/assets/logo.png': PNG,
+  'skills/one/assets/film.png': new Uint8Array(2_000_000).fill(9),
+  'skills/one/assets/long.css': '/**/\n'.repeat(400_000),
   'skills/one/notes.secret.md': 'Excluded words.\n',
   'skills/two/SKILL.md': skill('two'),
   'skills/two/a..b#c.md': 'Odd name.\n',
@@ -76,7 +78,7 @@ describe('the index', () => {
     expect(index).not.toHaveProperty('$schema')
     expect(index.skills.map(({ name }: { name: string }) => name)).toEqual(['pdf', 'one', 'another'])
     const one = index.skills.find(({ name }: { name: string }) => name === 'one')
-    expect(one.files).toEqual(['SKILL.md', 'assets/logo.png', 'run.sh', 'NOTICE'])
+    expect(one.files).toEqual(['SKILL.md', 'assets/film.png', 'assets/logo.png', 'assets/long.css', 'run.sh', 'NOTICE'])
     for (const file of one.files) expect((await get(`${ADDRESS}/.well-known/skills/one/${file}`)).status).toBe(200)
     const logo = await get(`${ADDRESS}/.well-known/skills/one/assets/logo.png`)
     expect(logo.bytes).toEqual(Buffer.from(PNG))
@@ -167,6 +169,11 @@ describe('skills of npm, unchanged', () => {
     expect(names, said).toEqual(['another', 'one', 'pdf', 'two'])
     expect(await readFile(join(folder, 'one', 'SKILL.md'), 'utf8')).toBe(FILES['skills/one/SKILL.md'])
     expect(await readFile(join(folder, 'one', 'assets', 'logo.png'))).toEqual(Buffer.from(PNG))
+    for (const name of ['film.png', 'long.css'] as const) {
+      expect((await readFile(join(folder, 'one', 'assets', name))).equals(Buffer.from(FILES[`skills/one/assets/${name}`]))).toBe(
+        true,
+      )
+    }
     expect(await readFile(join(folder, 'one', 'NOTICE'), 'utf8')).toBe(FILES.NOTICE)
     // The older index lacks this skill: it came by the newer one.
     expect(await readFile(join(folder, 'two', 'a..b#c.md'), 'utf8')).toBe('Odd name.\n')

@@ -56,6 +56,22 @@ test('the snapshot is the same as of the same repository in a folder', async () 
   expect(atGitHub).toMatchObject({ picture: 'file.not_text', linked: { content: 'export {}\n' } })
 })
 
+test('a skill with large files has the same archive as in a folder', async () => {
+  const files = {
+    'package.json': '{"license":"MIT"}\n',
+    'a/SKILL.md': SKILL,
+    'a/film.png': new Uint8Array(2_000_000).fill(9),
+    'a/long.css': '/**/\n'.repeat(400_000),
+  }
+  const large = await testApp({ 'acme/large': files }, { github: { withToken: true } })
+  onTestFinished(() => large.close())
+  const digestAt = async (host: string) => {
+    await large.open(`/${host}/acme/large`)
+    return (await large.get(`/${host}/acme/large/.well-known/agent-skills/index.json`)).json.skills[0].digest
+  }
+  expect(await digestAt('gh')).toBe(await digestAt('local'))
+})
+
 test('what is refused is found at the host', async () => {
   await app.open(ADDRESS)
   const answer = await app.get(`/api/v1/files${ADDRESS}?path=skills/one/logo.png`)

