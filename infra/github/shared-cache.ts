@@ -33,7 +33,7 @@ export interface TimedAnswer<Value> {
 export interface SharedLookup<Value> {
   /** The answer of any process; `null` when there is none, or it is outdated. */
   found: TimedAnswer<Value> | null
-  /** FairBudget the answer to a question that was asked after this lookup. Returns at once, and never throws. */
+  /** Shares the answer to a question that was asked after this lookup. Returns at once, and never throws. */
   publish(answer: TimedAnswer<Value>): void
 }
 

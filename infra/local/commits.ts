@@ -51,7 +51,7 @@ export class Commits {
   /** Separate from `#pinned`: hashes of nothing are endless, and must not evict proofs. */
   readonly #unreachable = new UnreachableCommits()
   readonly #absent = new LRUCache<string, true>({ maxSize: ABSENT_BYTES, sizeCalculation: memoryOfEntry, ttl: ABSENT_MS })
-  /** CommitGraphCache whose walk took too long, by repository and fingerprint of the tips: another hash may take as long. */
+  /** Searches whose walk took too long, by repository and fingerprint of the tips: another hash may take as long. */
   readonly #unfinished = new LRUCache<string, true>({
     maxSize: UNFINISHED_BYTES,
     sizeCalculation: memoryOfEntry,

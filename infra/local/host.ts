@@ -349,7 +349,7 @@ const KEPT_BYTES = 4 * 1024 * 1024
 /** A history that was told in part is not walked again for this time. */
 const CUT_MS = 120_000
 
-/** CommitGraphCache of paths of local repositories, read in private views and kept: what lies behind a commit never changes. */
+/** Histories of paths of local repositories, read in private views and kept: what lies behind a commit never changes. */
 export class LocalPathHistory {
   readonly #views: PrivateViews
   readonly #concurrency: GitConcurrency
