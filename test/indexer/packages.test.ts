@@ -157,24 +157,6 @@ describe('a package', () => {
     })
   })
 
-  test('that has equal files in another one counts them once among those that no reader is given', async () => {
-    const font = new Uint8Array(3_500_000).fill(7)
-    const files = Array.from({ length: 24 }, (_, number) => [`s${number}/SKILL.md`, skill(`s${number}`)] as const)
-    const fonts = files.map(([path]) => [path.replace('SKILL.md', 'x.woff2'), font] as const)
-    const packages = await packagesOf(Object.fromEntries([...files, ...fonts]))
-    expect([...packages.values()].filter(row => 'archive' in row)).toHaveLength(24)
-  })
-
-  test('is refused once those that no reader is given have too many bytes', async () => {
-    const files = Array.from({ length: 18 }, (_, number) => [
-      [`s${number + 10}/SKILL.md`, skill(`s${number + 10}`)] as const,
-      [`s${number + 10}/x.woff2`, new Uint8Array(4_000_000).fill(number)] as const,
-    ])
-    const packages = await packagesOf(Object.fromEntries(files.flat()))
-    expect([...packages.values()].filter(row => 'archive' in row)).toHaveLength(16)
-    expect(packages.get('s27/SKILL.md')).toMatchObject({ refusal: expect.stringMatching(/more than 67108864 bytes of fonts/) })
-  })
-
   test('types front matter as YAML 1.2 does', async () => {
     const more = 'version: 1.10\nready: true\nyes: yes\nat: 2026-01-01\nlist: [1, a]\nnothing: ~\noctal: 0o17\n'
     const packages = await packagesOf({ 'a/SKILL.md': skill('a', 'Do it.\n', more) })
