@@ -14,11 +14,11 @@ const ANY_NAME: Tenths = 8
 
 /**
  * Pairs removed with added items that have most of their lines in common: twice the bytes of the lines that both have, over the bytes of both, is
- * at least 0.6 with the same name, and at least 0.8 with another one. Pairs with the same name come first, then the most alike ones, then by the
- * old path, then by the new one; each item moves once.
+ * at least 0.6 with the same name, and at least 0.8 with another one. Pairs with the same name come first, then identical texts, then the most
+ * alike ones, then by the old path, then by the new one; each item moves once.
  *
- * In one comparison, `MOVE_BYTES` of texts are read, and at most `MOVE_PAIRS` of them are compared: those that share one of their rarer lines.
- * Of more items, identical texts are paired, and others only where they then fit.
+ * In one comparison, `MOVE_BYTES` of the other texts are read, and at most `MOVE_PAIRS` of them are compared: those that share one of their rarer
+ * lines. A move of a folder is mostly identical texts, whose digests are enough: what may be read is left for those that were edited.
  */
 export async function findMoves(removed: readonly Movable[], added: readonly Movable[], texts: MovableTexts): Promise<Move[]> {
   const search = {
@@ -49,12 +49,7 @@ function groupsOfName({ removed, added }: Group): Group[] {
 async function movesIn(group: Group, tenths: Tenths, search: Search): Promise<Move[]> {
   const waiting = search.yieldIfDue()
   if (waiting) await waiting
-  const { removed, added } = group
-  const isOnePair = removed.length === 1 && added.length === 1
-  const isSame = isOnePair && removed[0]?.sha256 === added[0]?.sha256
-  const alike = isSame ? identicalPairs(group) : await findAlike(group, tenths, search)
-  if (alike !== null) return takeGreedily(alike)
-  const identical = takeGreedily(identicalPairs(group))
+  const identical = identicalPairs(group)
   return [...identical, ...takeGreedily((await findAlike(without(group, identical), tenths, search)) ?? [])]
 }
 
@@ -63,13 +58,13 @@ function without({ removed, added }: Group, moves: readonly Move[]): Group {
   return { removed: removed.filter(({ path }) => !from.has(path)), added: added.filter(({ path }) => !to.has(path)) }
 }
 
-/** Texts of one digest, the first old path with the first new one. */
-function identicalPairs({ removed, added }: Group): AlikePair[] {
+/** Texts of one digest, the first old path with the first new one. They are not read. */
+function identicalPairs({ removed, added }: Group): Move[] {
   const bySha256 = Map.groupBy(inPathOrder(added), ({ sha256 }) => sha256)
   const nextOf = new Map([...bySha256].map(([sha256, items]) => [sha256, items.values()]))
   return inPathOrder(removed).flatMap(from => {
     const to = nextOf.get(from.sha256)?.next().value
-    return to === undefined ? [] : [{ from: from.path, to: to.path, commonBytes: from.bytes, bytes: from.bytes + to.bytes }]
+    return to === undefined ? [] : [{ from: from.path, to: to.path }]
   })
 }
 

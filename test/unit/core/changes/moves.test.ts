@@ -61,9 +61,16 @@ describe('an item moves', () => {
     expect(found).toEqual(['y > 1', 'z > 3', 'x > 2'])
   })
 
-  test('without a read where one name has one text', async () => {
-    const { found, read } = await moves([item('old', 'a', 'text\n')], [item('new', 'a', 'text\n')])
-    expect([found, read]).toEqual([['old > new'], []])
+  test('with an identical text rather than with the same lines in another order', async () => {
+    const [text, turned] = [lines('one', 'two'), lines('two', 'one')]
+    const { found } = await moves([item('old', 'a', text)], [item('1', 'a', turned), item('2', 'a', text)])
+    expect(found).toEqual(['old > 2'])
+  })
+
+  test.each([1, 2])('without a read where one name has identical texts at %i places', async count => {
+    const places = (side: string) => Array.from({ length: count }, (_, at) => item(`${side}/${at}`, 'a', 'text\n'))
+    const { found, read } = await moves(places('old'), places('new'))
+    expect([found.length, read]).toEqual([count, []])
   })
 })
 
@@ -161,5 +168,15 @@ describe('of many texts', () => {
     )
     expect(found).toEqual(['old/large > new/large', 'old/small > new/small'])
     expect(read).toEqual(['old/small', 'new/small'])
+  })
+
+  test('identical ones at several places leave what may be read to those that were edited', async () => {
+    const text = 'x'.repeat(MOVE_BYTES / 4)
+    const copies = (side: string) => [item(`${side}/1`, 'a', text), item(`${side}/2`, 'a', text), item(`${side}/3`, 'a', text)]
+    const { found } = await moves(
+      [...copies('old'), item('old/edited', 'b', alike(10, ''))],
+      [...copies('new'), item('new/edited', 'b', alike(9, ''))],
+    )
+    expect(found).toEqual(['old/1 > new/1', 'old/2 > new/2', 'old/3 > new/3', 'old/edited > new/edited'])
   })
 })
