@@ -60,7 +60,7 @@ export async function measureFelt(root: string, repositories: readonly BenchRepo
 }
 
 function questionsOf(address: string, skill: string | undefined): Question[] {
-  const queryOf = (call: number) => new URLSearchParams({ query: QUERIES[call % QUERIES.length] ?? '' })
+  const queryOf = (call: number) => ({ query: QUERIES[call % QUERIES.length] ?? '' })
   const page = skill === undefined ? `${address}?view=find` : `${address}?view=skill&path=${encodeURIComponent(skill)}`
   const ofSkill: Question[] =
     skill === undefined
@@ -72,8 +72,8 @@ function questionsOf(address: string, skill: string | undefined): Question[] {
   return [
     { ...restQuestion(address, 'mounts', {}), name: 'mount' },
     ...ofSkill,
-    { name: 'find', path: call => `/api/v1/find${address}?${queryOf(call)}`, message: null },
-    { ...toolQuestion(address, 'search_repo', { query: QUERIES[0] }), name: 'tool search_repo' },
+    { name: 'find', path: call => `/api/v1/find${address}?${new URLSearchParams(queryOf(call))}`, message: null },
+    { ...toolQuestion(address, 'search_repo', queryOf), name: 'tool search_repo' },
     { name: 'page, kept', path: page, message: null },
     // A page is kept by its URL.
     { name: 'page, rendered', path: call => `${page}&turn=${call}`, message: null },

@@ -11,12 +11,20 @@ export interface Question {
   name: string
   /** By the number of the call, where no two calls may ask the same. */
   path: string | ((call: number) => string)
-  /** Of a message to MCP; `null`: a GET. */
-  message: { method: string; params: Record<string, unknown> } | null
+  /** A message to MCP, or one for each call by its number; `null`: a GET. */
+  message: Message | ((call: number) => Message) | null
 }
 
-export function toolQuestion(address: string, name: string, given: object): Question {
-  return { name, path: `/mcp${address}`, message: { method: 'tools/call', params: { name, arguments: given } } }
+interface Message {
+  method: string
+  params: Record<string, unknown>
+}
+
+/** @param given arguments of the tool, or those of each call by its number */
+export function toolQuestion(address: string, name: string, given: object | ((call: number) => object)): Question {
+  const messageOf = (own: object): Message => ({ method: 'tools/call', params: { name, arguments: own } })
+  const message = typeof given === 'function' ? (call: number) => messageOf(given(call)) : messageOf(given)
+  return { name, path: `/mcp${address}`, message }
 }
 
 export function restQuestion(address: string, name: string, query: Record<string, string>): Question {
@@ -43,7 +51,7 @@ export async function timesOf<const Questions extends readonly Question[]>(
 
 /** @throws Error when the answer is no success */
 export function ask(baseUrl: string, question: Question, agent: Agent, call = 0): Promise<void> {
-  const { message } = question
+  const message = typeof question.message === 'function' ? question.message(call) : question.message
   const path = typeof question.path === 'string' ? question.path : question.path(call)
   const name = message?.params.name
   const headers =
@@ -73,7 +81,7 @@ export function ask(baseUrl: string, question: Question, agent: Agent, call = 0)
   })
 }
 
-function bodyOf({ method, params }: NonNullable<Question['message']>) {
+function bodyOf({ method, params }: Message) {
   const client = {
     'io.modelcontextprotocol/protocolVersion': REVISION,
     'io.modelcontextprotocol/clientCapabilities': {},
