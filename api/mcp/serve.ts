@@ -1,8 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotocol/node'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -115,9 +113,8 @@ export function createMcpService({ deps, handlers, hosts, baseUrl, maxBytes }: M
         if (!reply.raw.writableFinished) left.abort()
       })
       const options = await optionsOf(request, rawAddress, message)
-      const asked = { method: 'POST', url: '/mcp', headers: protocolHeaders(request) } as NodeIncomingMessageLike
-      const webRequest = await toWebRequest(asked, NO_BODY, { signal: left.signal })
-      const answer = await served.run(options, () => handler.fetch(webRequest, { parsedBody: message }))
+      const asked = new Request(ANY_URL, { method: 'POST', headers: protocolHeaders(request), signal: left.signal })
+      const answer = await served.run(options, () => handler.fetch(asked, { parsedBody: message }))
       if (options.refusal === null) return await send(reply, answer)
       known.delete(rawAddress)
       throw options.refusal
@@ -135,9 +132,10 @@ function isRefusal({ code }: ServiceError, viewer: Viewer): boolean {
 }
 
 /** What the SDK reads of a request besides its message, which it gets parsed: the headers of the protocol. */
-function protocolHeaders({ headers }: FastifyRequest): IncomingHttpHeaders {
-  const read = Object.entries(headers).filter(([name]) => READ_HEADERS.has(name) || name.startsWith('mcp-'))
-  return { ...Object.fromEntries(read), accept: acceptedTypes(headers.accept ?? '') }
+function protocolHeaders({ headers }: FastifyRequest): Record<string, string> {
+  const names = Object.keys(headers).filter(name => READ_HEADERS.has(name) || name.startsWith('mcp-'))
+  const read = Object.fromEntries(names.map(name => [name, String(headers[name])]))
+  return { ...read, accept: acceptedTypes(headers.accept ?? '') }
 }
 
 /** The SDK looks for both types by their names, so a range that accepts one is spelled out. */
@@ -149,8 +147,8 @@ function acceptedTypes(header: string): string {
 const ANSWER_TYPES = ['application/json', 'text/event-stream']
 
 const READ_HEADERS: ReadonlySet<string> = new Set(['content-type', 'last-event-id'])
-/** Nothing that JSON can say: the message is not encoded again. */
-const NO_BODY = Symbol('no body')
+/** A `Request` needs a URL. The SDK does not read it. */
+const ANY_URL = 'http://localhost/mcp'
 
 /** Headers that the HTTP server sets, which knows the connection: the SDK says `keep-alive` to a client that closes it. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['content-length', 'connection', 'keep-alive', 'transfer-encoding'])
