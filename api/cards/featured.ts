@@ -5,6 +5,7 @@ import { type ErrorCode, ServiceError } from '#core/errors.ts'
 import { CARD_SKILL_NAMES } from '#core/limits.ts'
 import { countsInMount } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
+import { againIfReplaced } from '../mount/answer-from-mount.ts'
 import { imageOf } from '../mount/image.ts'
 import { type OpenMount, openMount, type ReadyMount } from '../mount/open-mount.ts'
 import { describeRepository } from '../mount/overview.ts'
@@ -57,7 +58,7 @@ const REFERENCE: FeaturedAddress = { address: parseAddress(REFERENCE_REPOSITORY,
 async function readCardInTime(deps: Deps, featured: FeaturedAddress): Promise<Card | Omission> {
   try {
     return await withTimeout(
-      readCard(deps, featured),
+      againIfReplaced(() => readCard(deps, featured)),
       deps.patienceMs?.card ?? FEATURED_CARD_MS,
       (): Omission => 'no answer in time',
     )

@@ -20,7 +20,7 @@ export function answerFromMount<Answer>(
 }
 
 /**
- * A repair may replace a snapshot while it is read, or since its header was cached: then it is opened and read once more.
+ * A repair may replace a snapshot, and a sweep remove it, while it is read or since its header was cached: then it is opened and read once more.
  *
  * @throws whatever `read` throws
  */

@@ -10,8 +10,9 @@ import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/client-network.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
+import { answerFromMount } from '../mount/answer-from-mount.ts'
 import { readFolder } from '../mount/folder.ts'
-import { openMount, type ReadyMount } from '../mount/open-mount.ts'
+import type { ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
 
 const BUSY_RETRY_SECONDS = 5
@@ -37,8 +38,11 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     const [client, signal] = [clientNetwork(request.ip), endOf(reply)]
     const fail = (error: unknown) => toServiceError(error, signal)
     await beginnings(client, () => nextSlot(client, signal)).catch(fail)
-    const mount = requireReady(await openMount(deps, request.viewer, address), deps.clock.now())
-    if (await isRefused(deps, mount, path)) throw new ServiceError('file.not_found')
+    const mount = await answerFromMount(deps, { viewer: request.viewer, subject: address }, async open => {
+      const ready = requireReady(open, deps.clock.now())
+      if (await isRefused(deps, ready, path)) throw new ServiceError('file.not_found')
+      return ready
+    })
     const reader = { client, signal, evict: () => reply.raw.destroy() }
     const sourceUrl = mount.host.urls.raw(mount.repository, mount.commit, path)
     const file = await deps

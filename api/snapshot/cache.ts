@@ -7,6 +7,8 @@ import type { Metrics } from '#core/ports/metrics.ts'
 export interface Loaded<Value> {
   value: Value
   sizeBytes: number
+  /** After this time it is read again. Default: never. */
+  ttlMs?: number
 }
 
 /**
@@ -41,8 +43,9 @@ export function createCache(maxBytes: number, recorded?: CacheMetrics): Cache {
   async function load<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {
     const loaded = await read()
     if (loaded === null) return null
-    kept.set(key, { value: loaded.value }, { size: loaded.sizeBytes + memoryOfText(key) + ENTRY_BYTES })
-    return loaded.value
+    const { value, sizeBytes, ttlMs = 0 } = loaded
+    kept.set(key, { value }, { size: sizeBytes + memoryOfText(key) + ENTRY_BYTES, ttl: ttlMs })
+    return value
   }
 
   async function get<Value>(key: string, read: () => Promise<Loaded<Value> | null>): Promise<Value | null> {

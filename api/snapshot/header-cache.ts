@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { ServiceError } from '#core/errors.ts'
+import { UNUSED_PACK_HOURS } from '#core/limits.ts'
 import { entriesAtMost } from '#core/memory.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Fallbacks } from '#core/ports/fallbacks.ts'
@@ -53,6 +54,8 @@ export interface SnapshotDamage {
 /** Called for each damaged snapshot. The read waits for it; its errors are fallbacks. */
 export type OnDamage = (damage: SnapshotDamage) => Promise<void>
 
+/** A sweep may remove a header that is read every day. A reader notices that long before the packs of the header are removed. */
+const KEPT_MS = (UNUSED_PACK_HOURS / 2) * 3_600_000
 /** How many reported snapshots are remembered. */
 const REPORTED_SNAPSHOTS = 1_000
 /** Memory of parsed JSON, as a multiple of its text. */
@@ -77,7 +80,7 @@ export function createHeaders(blobs: BlobStore, cache: Cache, onDamage: OnDamage
     const digest = `${hash('sha256', bytes)} ${createdAt.getTime()}`
     try {
       const { header, sizeBytes } = await orUnavailable(key, () => parseHeader(bytes, repository, commit))
-      return { value: { header, createdAt, digest }, sizeBytes }
+      return { value: { header, createdAt, digest }, sizeBytes, ttlMs: KEPT_MS }
     } catch (error) {
       throw isDamage(error) ? await report(repository, commit, digest, error) : error
     }

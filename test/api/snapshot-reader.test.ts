@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createSnapshotReader, type Snapshot } from '#api/snapshot/snapshot-reader.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { DocumentListing } from '#core/contract/shared.ts'
+import { UNUSED_PACK_HOURS } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 import { compareBytes } from '#core/text.ts'
@@ -30,6 +31,20 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 test('a commit without a header is not indexed', async () => {
   expect(await createSnapshotReader(createMemoryBlobStore(systemClock)).open(REPOSITORY, COMMIT)).toBeNull()
+})
+
+test('a header that a sweep removed is let go of before its packs are removed', async () => {
+  const blobs = createMemoryBlobStore(systemClock)
+  await writeDocuments(blobs, ['a'])
+  const reader = createSnapshotReader(blobs)
+  expect(await reader.open(REPOSITORY, COMMIT)).not.toBeNull()
+  await blobs.remove(headerKey(REPOSITORY, COMMIT))
+  expect(await reader.open(REPOSITORY, COMMIT)).not.toBeNull()
+  const halfLater = performance.now() + (UNUSED_PACK_HOURS / 2) * 3_600_000 + 1
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(halfLater)
+  onTestFinished(() => clock.mockRestore())
+  // The cache looks at the clock once a millisecond.
+  await vi.waitFor(async () => expect(await reader.open(REPOSITORY, COMMIT)).toBeNull())
 })
 
 test('get and range agree with the rows that were written, whatever the keys', async () => {
