@@ -129,7 +129,7 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
   })
   refuseEncodedBodies(app)
   logAnswers(app)
-  app.addHook('onClose', async () => deps.usage.close())
+  app.addHook('onClose', async () => deps.hidden.close())
 
   if (options.metrics) countRequests(app, options.metrics)
 

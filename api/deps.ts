@@ -11,8 +11,8 @@ import type { RepositoryRule } from './operator/repository-rule.ts'
 import type { LogRedaction } from './people/log-redaction.ts'
 import type { People } from './people/people.ts'
 import type { PurposeKeys } from './purpose-keys.ts'
+import type { HiddenNotes } from './snapshot/hidden-notes.ts'
 import type { SnapshotReader } from './snapshot/snapshot-reader.ts'
-import type { UsageLog } from './snapshot/usage-log.ts'
 
 /** The dependencies of the use cases. */
 export interface Deps {
@@ -20,7 +20,7 @@ export interface Deps {
   snapshots: SnapshotReader
   queue: JobQueue
   listings: OwnerListings
-  usage: UsageLog
+  hidden: HiddenNotes
   operator: OperatorContent
   clock: Clock
   cursorKeys: PurposeKeys

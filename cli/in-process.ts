@@ -5,8 +5,8 @@ import { NO_CONTENT } from '#api/operator/operator-content.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from '#api/purpose-keys.ts'
 import { type AddressHandlers, addressHandlers } from '#api/routes/address-endpoints.ts'
+import { createHiddenNotes } from '#api/snapshot/hidden-notes.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { ServiceError } from '#core/errors.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
@@ -67,7 +67,7 @@ function assembleDeps(
     }),
     queue,
     listings: rememberListings(createOwnerListings(states, NO_FALLBACKS), clock),
-    usage: createUsageLog(states, clock),
+    hidden: createHiddenNotes({ blobs, states }, clock),
     operator: NO_CONTENT,
     clock,
     // Cursors live as long as the process.

@@ -14,8 +14,8 @@ import { readOperatorFolder } from '#api/operator/read-folder.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { pagePeople } from '#api/people/page-people.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
+import { createHiddenNotes } from '#api/snapshot/hidden-notes.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import { JOBS_AT_ONCE } from '#core/limits.ts'
@@ -209,7 +209,7 @@ async function assembleDeps(
     }),
     queue,
     listings: rememberListings(createOwnerListings(states, fallbacks), clock),
-    usage: createUsageLog(states, clock, undefined, fallbacks),
+    hidden: createHiddenNotes({ blobs, states }, clock, fallbacks),
     fallbacks,
     get operator() {
       return operator.current()

@@ -187,13 +187,13 @@ export const REPOSITORY_JOBS = 8
 export const JOB_TURN_SECONDS = 60
 
 // Retention
-/** A snapshot is removed when it was not opened for this time; so is the entry of a ref. */
+/** A snapshot is removed this time after it was written, however often it is read: its next visit indexes it again. */
 export const RETENTION_DAYS = { min: 1, max: 3_650, default: 90 } as const
-/** Snapshots of other versions are removed after this time: an upgrade takes hours, and may be rolled back. */
+/** A snapshot of an earlier version is removed this time after the current one indexed its repository: an upgrade takes hours, and may be rolled back. */
 export const OLD_VERSION_DAYS = 7
 /** Snapshots of a hidden repository are removed after this time: it may have been hidden by mistake. */
 export const HIDDEN_HOURS = 48
-/** A pack without a snapshot is removed after this time: it may belong to a running job, or to a header that a reader still caches. */
+/** A pack without a snapshot is removed after this time: it may belong to a running job, or to a header that a reader caches, which it does for half of this time. */
 export const UNUSED_PACK_HOURS = 24
 /** A probe of a store that is still there after this time was left behind. */
 export const PROBE_MINUTES = 60

@@ -85,7 +85,7 @@ function isListed({ repositoryId }: OwnerListing, sight: Sight, account: HostAcc
 
 /** Stores what changed at the host. The page does not depend on it: a failed write is repeated at the next request. */
 async function noteChanges(
-  { listings, usage, clock, fallbacks }: Deps,
+  { listings, hidden, clock, fallbacks }: Deps,
   account: HostAccount,
   asked: readonly Asked[],
 ): Promise<void> {
@@ -94,7 +94,7 @@ async function noteChanges(
     const { hiddenSince, repositoryId } = listing
     if (sight === 'unknown') return
     if (sight === 'hidden') {
-      usage.hidden(repositoryId)
+      hidden.hidden(repositoryId)
       if (hiddenSince === undefined) await listings.hide(account.id, listing, now)
       else if (Date.parse(hiddenSince) <= now.getTime() - HIDDEN_HOURS * HOUR_MS) await listings.drop(account.id, listing)
     } else if (!isListed(listing, sight, account)) await listings.drop(account.id, listing)

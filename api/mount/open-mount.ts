@@ -70,13 +70,13 @@ export async function openMount(
   { onReady, readAhead }: BeforeReading = {},
 ): Promise<OpenMount> {
   const mount = await resolveMount(deps, viewer, requested)
-  const { address, repository, commit, pinned, isDefault } = mount
+  const { address, repository, commit, isDefault } = mount
   const snapshot = await deps.snapshots.open(repository, commit)
   if (snapshot === null) {
     const job = { repository, commit, ...(isDefault ? { isDefault } : {}) }
     return { ...mount, ...(await requestIndexing(deps, job)) }
   }
-  deps.usage.opened({ name: requested, repository, commit, ref: pinned ? null : (address.ref ?? repository.defaultBranch) })
+  deps.hidden.opened(requested, repository)
   onReady?.({ ...mount, snapshot })
 
   // A failure is dropped here: the read that needs the same bytes meets it again and reports it.
@@ -123,9 +123,9 @@ function inHostSpelling(requested: Address, { owner, name }: HostRepository): Ad
 
 /** @throws ServiceError `mount.repo_not_found` when there is no repository that the viewer may see, and as `findVisible` */
 async function requireVisible(deps: Deps, viewer: Viewer, host: GitHost, requested: Address): Promise<HostRepository> {
-  const { names, usage } = deps
+  const { names, hidden } = deps
   const found = await findVisible(deps, viewer, host, requested)
-  if (found.status === 'missing') usage.missing(requested)
+  if (found.status === 'missing') hidden.missing(requested)
   if (found.status === 'ok' && found.value.visibility === 'public') names.notePublic(requested)
   else if (found.status === 'ok' || found.status === 'missing') names.noteHidden(requested)
   return requireValue(found, 'mount.repo_not_found')

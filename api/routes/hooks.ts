@@ -47,7 +47,7 @@ async function registerHook(app: FastifyInstance, hook: HostHook, deps: Deps, bo
         case 'ignored':
           return reply.code(204).send()
         case 'heard': {
-          for (const id of heard.gone) deps.usage.gone(id)
+          for (const id of heard.gone) deps.hidden.gone(id)
           const work = Promise.all(heard.commits.map(pushed => indexAnew(deps, pushed))).then(
             () => {},
             error => log.warn({ err: error }, 'cannot offer pushed commits for indexing'),

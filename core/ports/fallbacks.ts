@@ -5,7 +5,7 @@ export const FALLBACKS = {
   earlier_snapshot: 'an earlier snapshot cannot be reused: what it holds is read and stored again',
   last_commit: 'the last indexed commit of a repository is not known: its next commit is built from scratch',
   damage_report: 'a report of damage was lost: the next reader of the damage reports it again',
-  use_note: 'a note about a used snapshot was lost: the next use notes it again',
+  hidden_note: 'a note that a repository is hidden, or shown again, was lost: the next visit makes it',
   owner_listing:
     'a listing of a repository under its owner was lost or left out: the next visit of its default branch lists it again',
   lease_renewal: 'a lease was not renewed: the next renewal tries again',

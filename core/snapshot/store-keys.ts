@@ -12,6 +12,11 @@ export function headerKey(repository: HostRepository, commit: CommitSha): string
   return `${classedPrefix(repository)}/c/${commit}/${VERSIONS}`
 }
 
+/** Prefix of the headers of a repository, of all versions. */
+export function headersPrefix(repository: KeyedRepository): string {
+  return keysAt(classedPrefix(repository)).headers
+}
+
 export function packKey(repository: HostRepository, packName: string): string {
   return `${classedPrefix(repository)}/p/${packName}`
 }
@@ -75,28 +80,9 @@ export function queueName(): string {
   return `index.${VERSIONS}`
 }
 
-/** Entry with the day on which a snapshot was last opened. */
-export function readMarkKey(repository: KeyedRepository, commit: CommitSha): string {
-  return keysAt(classedPrefix(repository)).readMark({ commit, versions: VERSIONS })
-}
-
 /** Entry that reports a damaged snapshot. */
 export function damageKey(repository: KeyedRepository, commit: CommitSha): string {
   return `ctl/kept/${classedPrefix(repository)}/damage/${commit}.${VERSIONS}`
-}
-
-/**
- * Entry of a ref: the commit that it named when it was last opened.
- *
- * @param digest hex digest of the ref's name, which may have characters that keys cannot
- */
-export function seenRefKey(repository: KeyedRepository, digest: string): string {
-  return `ctl/kept/${classedPrefix(repository)}/ref/${digest}`
-}
-
-/** Prefix of the entries by which a sweep decides about a repository. */
-export function keptPrefix(repository: KeyedRepository): string {
-  return `${REPOSITORY_PREFIXES.kept}${classedPrefix(repository)}/`
 }
 
 /** Entry of a repository that the host hides. */
@@ -171,7 +157,6 @@ export function keysAt(place: string) {
     header: ({ commit, versions }: SnapshotName) => `${place}/c/${commit}/${versions}`,
     headers: `${place}/c/`,
     pack: (name: string) => `${place}/p/${name}`,
-    readMark: ({ commit, versions }: SnapshotName) => `ctl/kept/${place}/read/${commit}.${versions}`,
     hidden: `ctl/kept/${place}/hidden`,
     /** Entry with the packs that no snapshot refers to. */
     unusedPacks: `ctl/kept/${place}/unused`,
@@ -183,14 +168,14 @@ export function keysAt(place: string) {
 export const REPOSITORY_PREFIXES = { objects: '', kept: 'ctl/kept/', jobs: 'ctl/job/', last: 'ctl/last/' } as const
 export const REPOSITORY_CLASSES = ['prv', 'pub'] as const
 
-type PartOfSnapshot = 'header' | 'readMark' | 'damage' | 'job'
+type PartOfSnapshot = 'header' | 'damage' | 'job'
 
 /** The object or entry that a key of a repository names. */
 export type KeyPart =
   | { kind: PartOfSnapshot; snapshot: SnapshotName }
   | { kind: 'pack'; name: string }
   | { kind: 'last'; versions: string }
-  | { kind: 'ref' | 'hidden' | 'unusedPacks' }
+  | { kind: 'hidden' | 'unusedPacks' }
 
 /** Splits a key into the prefix of its repository and the part that it names; `null` when the key belongs to no repository. */
 export function splitKey(key: string): { place: string; part: KeyPart } | null {
@@ -211,11 +196,7 @@ function parsePart(area: string, rest: string): KeyPart | null {
   if (area === REPOSITORY_PREFIXES.kept) {
     if (rest === 'hidden') return { kind: 'hidden' }
     if (rest === 'unused') return { kind: 'unusedPacks' }
-    if (/^ref\/[0-9a-f]+$/.test(rest)) return { kind: 'ref' }
-    return (
-      named('readMark', snapshotAt(/^read\/([0-9a-f]{40})\.([^/]+)$/)) ??
-      named('damage', snapshotAt(/^damage\/([0-9a-f]{40})\.([^/]+)$/))
-    )
+    return named('damage', snapshotAt(/^damage\/([0-9a-f]{40})\.([^/]+)$/))
   }
   const pack = /^p\/([0-9a-f]{40})$/.exec(rest)?.[1]
   if (pack !== undefined) return { kind: 'pack', name: pack }
@@ -226,7 +207,7 @@ function parsePart(area: string, rest: string): KeyPart | null {
 export const VERSIONS = `r${RULES_VERSION}f${FORMAT_VERSION}s${SEARCH_VERSION}`
 
 /** The fields of a repository that its keys depend on. */
-type KeyedRepository = Pick<HostRepository, 'id' | 'visibility'>
+export type KeyedRepository = Pick<HostRepository, 'id' | 'visibility'>
 
 // Private and public data share no prefix, jobs included: a repository whose visibility changes is indexed again.
 function classedPrefix(repository: KeyedRepository): string {

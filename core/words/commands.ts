@@ -83,7 +83,7 @@ export const WORDS = {
     keysRetire: 'add none, and remove this key, which has not sealed for a month',
     sweep: 'list the unused data of a store, and remove it with --remove',
     sweepStore: 'the store to sweep, for example disk:.mountglass',
-    sweepDays: 'days without a visit after which a snapshot is unused',
+    sweepDays: 'days after which a snapshot is removed; its next visit indexes it again',
     sweepRemove: 'remove the unused data; without it nothing changes',
   },
   /** The report of `mountglass check`. */
@@ -248,7 +248,7 @@ export const WORDS = {
     kept: 'kept:',
     because: '{snapshots}: {reasons}',
     reasons: {
-      unread: '{n} not opened for {days}',
+      expired: '{n} older than {days}',
       outdated: '{n} written for an earlier version',
       hidden: '{n} of repositories that their host no longer shows',
       damaged: '{n} damaged',

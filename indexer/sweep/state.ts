@@ -2,19 +2,17 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
 import { mapFew } from '#core/concurrency/map-few.ts'
-import { OLD_VERSION_DAYS } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { isDamage, parseStoredJson } from '#core/snapshot/damage.ts'
 import { HEADER_BYTES, SnapshotHeader } from '#core/snapshot/format.ts'
+import { HiddenRepository } from '#core/snapshot/hidden-repository.ts'
 import { JobEntry } from '#core/snapshot/index-state.ts'
-import { HiddenRepository, ReadMark, SeenRef } from '#core/snapshot/retention.ts'
 import { keysAt, type SnapshotName, VERSIONS } from '#core/snapshot/store-keys.ts'
 import type { StoredRepository, Stores } from './repositories.ts'
 import {
   type HeaderEntry,
   isLaterVersion,
-  isOlderVersion,
   nameOf,
   type Pack,
   type RepositoryState,
@@ -23,21 +21,13 @@ import {
 } from './sweep-plan.ts'
 import { readUnusedPacks } from './unused-packs.ts'
 
-const DAY_MS = 86_400_000
-
 const unpack = promisify(gunzip)
 const NOTHING_UNUSED = { packs: new Map(), etag: null }
 
-/**
- * Reads the state that `planRepository` decides on. A listing may be stale: before something counts as missing, it is read again.
- *
- * @param days see `planRepository`: a younger snapshot is kept whether or not it was read
- */
+/** Reads the state that `planRepository` decides on. A listing may be stale: before something counts as missing, it is read again. */
 export async function readState(
   stores: Stores,
   { place, found }: StoredRepository,
-  now: Date,
-  days: number,
 ): Promise<RepositoryState & { unusedEtag: string | null }> {
   const { blobs, states } = stores
   const at = keysAt(place)
@@ -46,21 +36,11 @@ export async function readState(
 
   const named = found.flatMap(({ part }) => (part.kind === 'header' ? [part.snapshot] : []))
   const headers = (await mapFew(named, name => readStoredHeader(blobs, place, name))).filter(header => header !== null)
-  const readHeaders = await mapFew(headers, async (header): Promise<StoredHeader> => {
-    const keptDays = isOlderVersion(header.name.versions) ? Math.min(days, OLD_VERSION_DAYS) : days
-    const isYoung = header.createdAt.getTime() >= now.getTime() - keptDays * DAY_MS
-    return { ...header, readUntil: isYoung && hidden === null ? null : await readUntil(states, at.readMark(header.name)) }
-  })
-
   const packs = new Set(found.flatMap(({ part }) => (part.kind === 'pack' ? [part.name] : [])))
   const unused = keysOf('unusedPacks').length > 0 ? await readUnusedPacks(states, at.unusedPacks) : NOTHING_UNUSED
   return {
-    headers: readHeaders,
+    headers,
     headerEntries: await readHeaderEntries(stores, place, found, new Set(headers.map(({ name }) => nameOf(name)))),
-    refs: await mapFew(keysOf('ref'), async key => ({
-      key,
-      seen: SeenRef.safeParse((await states.read(key))?.value).data ?? null,
-    })),
     jobs: await readJobs(states, place, found),
     packs,
     missingPacks: await findMissing(blobs, place, headers, packs),
@@ -71,11 +51,7 @@ export async function readState(
 }
 
 /** Reads a header: its packs, or why they are unknown; `null` when it is gone. */
-export async function readStoredHeader(
-  blobs: BlobStore,
-  place: string,
-  name: SnapshotName,
-): Promise<Omit<StoredHeader, 'readUntil'> | null> {
+export async function readStoredHeader(blobs: BlobStore, place: string, name: SnapshotName): Promise<StoredHeader | null> {
   const key = keysAt(place).header(name)
   const read = async () => {
     const object = await blobs.read(key)
@@ -105,11 +81,6 @@ async function contentOf(bytes: Uint8Array, place: string, { commit, versions }:
   }
 }
 
-async function readUntil(states: StateStore, key: string): Promise<Date | null> {
-  const mark = ReadMark.safeParse((await states.read(key))?.value).data
-  return mark === undefined ? null : new Date(Date.parse(mark.day) + DAY_MS)
-}
-
 async function readHidden(states: StateStore, key: string): Promise<RepositoryState['hidden']> {
   const stored = await states.read(key)
   if (stored === null) return null
@@ -119,7 +90,7 @@ async function readHidden(states: StateStore, key: string): Promise<RepositorySt
 
 const LastCommit = z.object({ commit: z.string().regex(/^[0-9a-f]{40}$/) })
 
-/** The read marks, damage reports and last commits, without those whose header was written meanwhile. */
+/** The damage reports and last commits, without those whose header was written meanwhile. */
 async function readHeaderEntries(
   { blobs, states }: Stores,
   place: string,
@@ -127,7 +98,7 @@ async function readHeaderEntries(
   headers: ReadonlySet<string>,
 ): Promise<HeaderEntry[]> {
   const entries = await mapFew(found, async ({ key, part }): Promise<HeaderEntry | null> => {
-    if (part.kind === 'readMark' || part.kind === 'damage') return { key, snapshot: part.snapshot }
+    if (part.kind === 'damage') return { key, snapshot: part.snapshot }
     if (part.kind !== 'last') return null
     const last = LastCommit.safeParse((await states.read(key))?.value).data
     if (last === undefined && isLaterVersion(part.versions)) return null

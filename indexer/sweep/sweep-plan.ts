@@ -1,6 +1,5 @@
 import { HIDDEN_HOURS, OLD_VERSION_DAYS, UNUSED_PACK_HOURS } from '#core/limits.ts'
 import type { JobEntry } from '#core/snapshot/index-state.ts'
-import type { SeenRef } from '#core/snapshot/retention.ts'
 import { type SnapshotName, VERSIONS } from '#core/snapshot/store-keys.ts'
 
 /** The stored state of one repository that decisions depend on. */
@@ -8,7 +7,6 @@ export interface RepositoryState {
   headers: StoredHeader[]
   /** Entries that belong to a header. Orphans: their header is not in `headers`. */
   headerEntries: HeaderEntry[]
-  refs: { key: string; seen: SeenRef | null }[]
   jobs: StoredJob[]
   packs: ReadonlySet<string>
   /** Packs that headers list and that do not exist. */
@@ -22,8 +20,6 @@ export interface StoredHeader {
   name: SnapshotName
   sizeBytes: number
   createdAt: Date
-  /** The end of the day on which it was last opened; `null` when it never was, or when that does not matter. */
-  readUntil: Date | null
   /** `damaged`: written by this version and unreadable. `foreign`: another version may read it. */
   content: readonly Pack[] | 'damaged' | 'foreign'
 }
@@ -33,7 +29,7 @@ export interface Pack {
   sizeBytes: number
 }
 
-/** An entry that belongs to a header, for example the mark of its last visit. */
+/** An entry that belongs to a header, for example a report of damage. */
 export interface HeaderEntry {
   key: string
   /** The snapshot of the header; `null` when the entry cannot be read. */
@@ -60,9 +56,9 @@ export interface UnusedPack {
 
 /** Why a snapshot is removed. */
 export type Reason =
-  /** Not opened for the given number of days. */
-  | 'unread'
-  /** Written for an earlier version, and not opened by one. */
+  /** Written more than the given number of days ago. */
+  | 'expired'
+  /** Written by an earlier version, and the current one has indexed the repository. */
   | 'outdated'
   /** The host no longer shows the repository. */
   | 'hidden'
@@ -99,13 +95,13 @@ const UNUSED_PACKS = 2_000
  * Decides what a sweep removes of a repository. Entries go with their header. Packs go in two steps: a sweep notes those that no header
  * lists, and a later sweep removes those that are still unused.
  *
- * @param days after which a snapshot that was not opened is removed
+ * @param days after which a snapshot is removed, counted from the writing of its header
  */
 export function planRepository(state: RepositoryState, now: Date, days: number): RepositoryPlan {
   const isHidden = isHiddenForLong(state, now)
-  const seen = new Set(state.refs.flatMap(ref => (isSeenWithin(ref.seen, now, days) ? ref.seen.commit : [])))
+  const outdatedDays = isUpgraded(state, now) ? Math.min(days, OLD_VERSION_DAYS) : days
   const going = state.headers.flatMap(header => {
-    const reason = isHidden ? 'hidden' : reasonToGo(header, state, seen, now, days)
+    const reason = isHidden ? 'hidden' : reasonToGo(header, state, now, { days, outdatedDays })
     return reason === null ? [] : [{ header, reason }]
   })
   const gone = new Set(going.map(({ header }) => header))
@@ -114,35 +110,39 @@ export function planRepository(state: RepositoryState, now: Date, days: number):
   const orphans = state.headerEntries.filter(({ snapshot }) => snapshot === null || !keptNames.has(nameOf(snapshot)))
   return {
     headers: going,
-    entries: [
-      ...orphans.map(({ key }) => key),
-      ...state.refs.filter(({ seen }) => isHidden || !isSeenWithin(seen, now, days)).map(({ key }) => key),
-      ...state.jobs.filter(job => isJobOver(job, now)).map(({ key }) => key),
-    ],
+    entries: [...orphans.map(({ key }) => key), ...state.jobs.filter(job => isJobOver(job, now)).map(({ key }) => key)],
     hiddenEntry: state.hidden && (isHidden || !isHiddenStill(state)) ? state.hidden.key : null,
     ...planPacks(state, kept, now),
     keptHeaders: kept.length,
   }
 }
 
-/** @param seen commits that a ref pointed at when it was last opened */
+/** @param outdatedDays after which a snapshot of an earlier version is removed */
 function reasonToGo(
   header: StoredHeader,
   { missingPacks }: RepositoryState,
-  seen: ReadonlySet<string>,
   now: Date,
-  days: number,
+  { days, outdatedDays }: { days: number; outdatedDays: number },
 ): Reason | null {
-  const { content, name, createdAt, readUntil } = header
+  const { content, name, createdAt } = header
   if (content === 'damaged') return 'damaged'
-  const isOlder = isOlderVersion(name.versions)
-  const lastUse = Math.max(createdAt.getTime(), readUntil?.getTime() ?? 0)
-  const isKeptByRef = !isOlder && seen.has(name.commit)
-  const keptDays = isOlder ? Math.min(days, OLD_VERSION_DAYS) : days
-  if (!isKeptByRef && lastUse < now.getTime() - keptDays * DAY_MS) return isOlder ? 'outdated' : 'unread'
+  if (isOlderThan(days, header, now)) return 'expired'
+  if (isOlderVersion(name.versions) && isOlderThan(outdatedDays, header, now)) return 'outdated'
   const isPublished = createdAt.getTime() < now.getTime() - PUBLISHING_MS
   if (content !== 'foreign' && isPublished && content.some(pack => missingPacks.has(pack.name))) return 'incomplete'
   return null
+}
+
+/**
+ * Whether this version or a later one has served the repository for a while. Until then, processes of the earlier version may run beside it, or
+ * come back.
+ */
+function isUpgraded({ headers }: RepositoryState, now: Date): boolean {
+  return headers.some(header => !isOlderVersion(header.name.versions) && isOlderThan(OLD_VERSION_DAYS, header, now))
+}
+
+function isOlderThan(days: number, { createdAt }: StoredHeader, now: Date): boolean {
+  return createdAt.getTime() < now.getTime() - days * DAY_MS
 }
 
 function planPacks(
@@ -181,25 +181,16 @@ function sinceOf(pack: UnusedPack | undefined, now: Date): Date {
   return pack === undefined || pack.since > now ? now : pack.since
 }
 
-/** Marked hidden, and no visit showed it since. */
-function isHiddenStill({ hidden, headers, refs }: RepositoryState): boolean {
+/** Noted as hidden, and not indexed since. A visit that finds it shown removes the note. */
+function isHiddenStill({ hidden, headers }: RepositoryState): boolean {
   const since = hidden?.since?.getTime()
-  if (since === undefined) return false
-  const isSeen = refs.some(({ seen }) => seen !== null && Date.parse(seen.seenAt) >= since)
-  const isShown = headers.some(({ createdAt, readUntil }) => {
-    // A job that ran at that time may have published the header. Marks have days, not hours.
-    return createdAt.getTime() > since + PUBLISHING_MS || (readUntil !== null && readUntil.getTime() - DAY_MS > since)
-  })
-  return !isSeen && !isShown
+  // A job that ran at that time may have published the header.
+  return since !== undefined && headers.every(({ createdAt }) => createdAt.getTime() <= since + PUBLISHING_MS)
 }
 
 function isHiddenForLong(state: RepositoryState, now: Date): boolean {
   const since = state.hidden?.since?.getTime()
   return since !== undefined && since < now.getTime() - HIDDEN_HOURS * HOUR_MS && isHiddenStill(state)
-}
-
-function isSeenWithin(seen: SeenRef | null, now: Date, days: number): seen is SeenRef {
-  return seen !== null && Date.parse(seen.seenAt) >= now.getTime() - days * DAY_MS
 }
 
 /**

@@ -31,7 +31,7 @@ export interface Tally {
 export function emptyTally(): Tally {
   return {
     repositories: 0,
-    snapshots: { unread: 0, outdated: 0, hidden: 0, damaged: 0, incomplete: 0 },
+    snapshots: { expired: 0, outdated: 0, hidden: 0, damaged: 0, incomplete: 0 },
     keptSnapshots: 0,
     packs: 0,
     published: 0,

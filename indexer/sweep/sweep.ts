@@ -37,7 +37,7 @@ const AT_ONCE = 8
 const MAX_FAILURES = 10
 
 /**
- * Goes through a store once and removes unused data. It may be interrupted at any moment and run again; other processes may read and index
+ * Goes through a store once and removes old and unused data. It may be interrupted at any moment and run again; other processes may read and index
  * meanwhile.
  *
  * @throws SweepBusyError, the reason of `signal`, or the last error of a store that keeps failing
@@ -81,7 +81,7 @@ async function sweepRepository(
   tally: Tally,
 ): Promise<void> {
   const now = clock.now()
-  const state = await readState(stores, repository, now, days)
+  const state = await readState(stores, repository)
   const plan = planRepository(state, now, days)
   tally.repositories++
   if (remove) await executePlan(stores, repository.place, state, plan, tally)

@@ -1,15 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { createHiddenNotes } from '#api/snapshot/hidden-notes.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import { createFallbacks } from '#core/ports/fallbacks.ts'
 import { ownerListingKey, packKey } from '#core/snapshot/store-keys.ts'
+import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from '#test/support/answered.ts'
 import { storedHeader } from '#test/support/snapshot-meaning.ts'
-import { jobOf } from '#test/support/store-values.ts'
 import { endpointUrl, testApp } from '#test/support/test-app.ts'
 import { openTestStores } from '#test/support/test-stores.ts'
 
@@ -27,17 +27,14 @@ function openFallbacks() {
 
 const away = () => Promise.reject(new Error('EIO'))
 
-test('notes of used snapshots that a store does not take, or that are too many, are counted and logged once', async () => {
+test('notes of hidden repositories that a store does not take, or that are too many, are counted and logged once', async () => {
   const { fallbacks, logged, count } = openFallbacks()
   const states = { ...createMemoryStateStore(), create: away }
-  const usage = createUsageLog(states, systemClock, 0, fallbacks)
-  const { repository } = jobOf(1)
-  const use = { name: { host: 'test', owner: 'acme', repository: 'tools-1' }, repository, ref: null }
-  // The first is being written while 5,000 wait.
-  for (let number = 0; number < 5_003; number++) usage.opened({ ...use, commit: jobOf(number).commit })
-  await usage.written()
-  expect(await count('use_note')).toBe(5_003)
-  expect(logged).toMatchObject([{ fallback: 'use_note', err: { message: '5000 notes wait already' } }])
+  const notes = createHiddenNotes({ blobs: createMemoryBlobStore(systemClock), states }, systemClock, fallbacks)
+  for (let number = 0; number < 5_003; number++) notes.hidden(`gh-${number}`)
+  await notes.written()
+  expect(await count('hidden_note')).toBe(5_003)
+  expect(logged).toMatchObject([{ fallback: 'hidden_note', err: { message: '5000 notes wait already' } }])
 })
 
 test('a repository that a visit cannot list under its owner is counted and logged once, and the visit answers', async () => {

@@ -127,7 +127,7 @@ describe('the listing of what the host does not show', () => {
       ['tools', undefined],
     ])
     const { id } = await app.github.shown('acme', 'kit')
-    await app.deps.usage.written()
+    await app.deps.hidden.written()
     const key = hiddenKey({ id: `gh-${id}`, visibility: 'public' })
     expect((await app.states.read(key))?.value).toEqual({ since: expect.stringContaining(since) })
 

@@ -16,7 +16,7 @@ async function openScene() {
   await ada.get(`/api/v1/mounts${CLOSED}`)
   await scene.index()
   await ada.get(`/api/v1/mounts${CLOSED}`)
-  await scene.deps.usage.written()
+  await scene.deps.hidden.written()
   scene.advanceClock(60)
   return { scene, ada }
 }
@@ -24,7 +24,7 @@ async function openScene() {
 async function tell(scene: PeopleScene, event: string, payload: object) {
   const { headers, body } = signDelivery(scene.githubApp, event, payload as never, { secret: WEBHOOK_SECRET })
   expect((await scene.app.inject({ method: 'POST', url: '/hooks/github', headers, payload: body })).statusCode).toBe(202)
-  await scene.deps.usage.written()
+  await scene.deps.hidden.written()
 }
 
 /** The snapshots of private repositories that two sweeps leave, a day apart. */
@@ -69,7 +69,7 @@ test('what is opened again stays', async () => {
   await tell(scene, 'installation_repositories', selectionPayload(github.scene, installation, 'removed', [closed]))
   scene.advanceClock(24 * HOUR)
   expect((await ada.get(`/api/v1/mounts${CLOSED}`)).json.index.status).toBe('ready')
-  await scene.deps.usage.written()
+  await scene.deps.hidden.written()
   expect((await leftAfter(scene, HIDDEN_HOURS)).length).toBeGreaterThan(0)
 })
 

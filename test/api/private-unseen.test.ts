@@ -46,7 +46,7 @@ beforeAll(async () => {
   for (const credential of Object.values(ASKERS))
     await scene.app.inject({ url: '/api/v1/mounts/gh/acme/closed', headers: credential() })
   await scene.deps.people?.close()
-  await scene.deps.usage.written()
+  await scene.deps.hidden.written()
 })
 afterAll(async () => {
   await scene.close()
@@ -69,7 +69,7 @@ async function traceOf(name: string, { method = 'GET', url, headers = {}, payloa
   scene.github.log.clear()
   calls.length = 0
   const answer = await scene.app.inject({ method, url, headers: { ...headers, ...credential }, ...(payload && { payload }) })
-  await scene.deps.usage.written()
+  await scene.deps.hidden.written()
   const { 'x-request-id': id, date: _, ...sent } = answer.headers
   const plain = (text: string) =>
     text

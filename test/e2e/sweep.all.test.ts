@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { headerKey, keysAt, readMarkKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
+import { damageKey, headerKey, keysAt, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openS3Stores } from '#infra/s3/open.ts'
 import { openStores, type Stores } from '#infra/stores.ts'
@@ -53,12 +53,12 @@ const run = (settings: Env, ...args: string[]) => runCommand(['sweep', ...args],
 const repositoryOf = (id: string): HostRepository => ({ ...jobOf(1).repository, id })
 const placeOf = ({ repository, commit }: SmallSnapshot) => splitKey(headerKey(repository, commit))?.place ?? ''
 
-/** A snapshot that nobody can read, with a mark that somebody tried. */
+/** A snapshot that cannot be read, with the report of a reader. */
 async function writeDead({ blobs, states }: Place['stores'], id: string): Promise<void> {
   const snapshot = await makeSnapshot(repositoryOf(id), jobOf(1).commit, [`dead ${id}`])
   await snapshot.writePacks(blobs)
   await blobs.create(headerKey(snapshot.repository, snapshot.commit), Buffer.from('no header'))
-  await states.create(readMarkKey(snapshot.repository, snapshot.commit), { day: DAYS_AGO.slice(0, 10) })
+  await states.create(damageKey(snapshot.repository, snapshot.commit), { state: 'reported', at: DAYS_AGO, repairs: 0 })
 }
 
 /** A snapshot in a repository with a pack of a dead job, which a sweep noted three days ago. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOwnerListings } from '#core/owner-listings.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
+import { headerKey, lastIndexedKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
 import { makeSnapshot, type SmallSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
 import { stepped } from '#test/support/stepped-stores.ts'
 import {
@@ -10,7 +10,6 @@ import {
   HOUR,
   inMemory,
   list,
-  opened,
   type Place,
   placeOver,
   repository,
@@ -44,9 +43,10 @@ async function mixed(): Promise<Awaited<typeof made> & { all: Place }> {
   const snapshots = await made
   const { due, dead, alive, alone } = snapshots
   await due.writePacks(all.stores.blobs)
-  for (const snapshot of [dead, alive, alone]) await writeWhole(all.stores.blobs, snapshot)
+  for (const snapshot of [dead, alone]) await writeWhole(all.stores.blobs, snapshot)
+  await all.stores.states.create(lastIndexedKey(repository), { commit: dead.commit })
   all.clock.advance(89 * DAY)
-  await opened(all, alive)
+  await writeWhole(all.stores.blobs, alive)
   await all.sweep()
   all.clock.advance(2 * DAY)
   return { all, ...snapshots }
@@ -202,7 +202,7 @@ describe('a store that fails', () => {
     )
     const failures: string[] = []
     const tally = await failing.sweep({ onFailure: failed => failures.push(failed) })
-    expect(tally).toMatchObject({ failures: 1, snapshots: { unread: 4 } })
+    expect(tally).toMatchObject({ failures: 1, snapshots: { expired: 4 } })
     expect(failures).toEqual([splitKey(broken)?.place])
   })
 

@@ -2,11 +2,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { UNUSED_PACK_HOURS } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { jobKey, lastIndexedKey } from '#core/snapshot/store-keys.ts'
+import type { Clock } from '#core/ports/system.ts'
+import { damageKey, jobKey, lastIndexedKey } from '#core/snapshot/store-keys.ts'
 import type { ServerName } from '#test/support/servers/servers.ts'
 import { makeSnapshot } from '#test/support/small-snapshots.ts'
 import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
-import { commitOf, DAY, HOUR, opened, type Place, placeOver, repository, textsOf, written } from '#test/support/sweep-places.ts'
+import { handClock } from '#test/support/store-values.ts'
+import { commitOf, DAY, HOUR, type Place, placeOver, repository, textsOf, written } from '#test/support/sweep-places.ts'
 
 /** Drivers of the two stores that a deployment uses together. */
 export interface StorePair {
@@ -30,17 +32,17 @@ export function sweepOverStores({ blobs, states }: StorePair): void {
     onTestFinished(async () => {
       await Promise.all([blobStore.close(), stateStore.close()])
     })
-    return placeOver({ blobs: blobStore, states: stateStore })
+    const clock = handClock(new Date().toISOString())
+    return placeOver({ blobs: datedBy(clock, blobStore), states: stateStore }, clock)
   }
 
   test('tells what would go, removes it, and its packs a day later, and leaves what is used', async () => {
     const all = await openPlace()
     const dead = await written(all, 1, ['kept', 'dropped'])
-    const alive = await written(all, 2, ['new'], dead)
     const alone = await written(all, 3)
-    await opened(all, dead, 'old')
+    await all.stores.states.create(lastIndexedKey(repository), { commit: dead.commit })
     all.clock.advance(60 * DAY)
-    await opened(all, alive)
+    const alive = await written(all, 2, ['new'], dead)
     all.clock.advance(31 * DAY)
     const before = await all.keys()
 
@@ -48,7 +50,7 @@ export function sweepOverStores({ blobs, states }: StorePair): void {
     expect(await all.keys()).toEqual(before)
     const first = await all.sweep()
     expect(first).toEqual(told)
-    expect(first).toMatchObject({ snapshots: { unread: 2 }, entries: 2, packs: 0, keptSnapshots: 1, waitingPacks: 1 })
+    expect(first).toMatchObject({ snapshots: { expired: 2 }, entries: 1, packs: 0, keptSnapshots: 1, waitingPacks: 1 })
     expect(await textsOf(all, dead)).toBeNull()
     expect(await textsOf(all, alone)).toBeNull()
     expect(await textsOf(all, alive)).toEqual(['dropped', 'kept', 'new'])
@@ -64,7 +66,7 @@ export function sweepOverStores({ blobs, states }: StorePair): void {
     const left = await all.keys()
     expect(await all.sweep()).toMatchObject({ packs: 0, entries: 0, bytes: 0, keptSnapshots: 1 })
     expect(await all.keys()).toEqual(left)
-    expect(left.length).toBe(5)
+    expect(left.length).toBe(3)
     all.clock.advance(91 * DAY)
     await all.sweep()
     all.clock.advance(DAY)
@@ -78,7 +80,11 @@ export function sweepOverStores({ blobs, states }: StorePair): void {
     await never.writePacks(all.stores.blobs)
     await all.stores.states.create(lastIndexedKey(repository), { commit: commitOf(1) })
     await all.stores.states.create(jobKey(repository, commitOf(1)), { state: 'what no version knows' })
-    await opened(all, never)
+    await all.stores.states.create(damageKey(repository, commitOf(1)), {
+      state: 'reported',
+      at: all.clock.now().toISOString(),
+      repairs: 0,
+    })
     expect(await all.sweep()).toMatchObject({ packs: 0, waitingPacks: 1, entries: 3 })
     all.clock.advance(DAY)
     expect(await all.sweep()).toMatchObject({ packs: 1, bytes: never.header.packs[0]?.sizeBytes })
@@ -86,4 +92,21 @@ export function sweepOverStores({ blobs, states }: StorePair): void {
     await all.sweep()
     expect(await all.keys()).toEqual([])
   })
+}
+
+/** The store with the instants of the test's clock: a driver gives those of its machine. */
+function datedBy(clock: Clock, blobs: BlobStore): BlobStore {
+  const written = new Map<string, Date>()
+  return {
+    ...blobs,
+    async create(key, bytes) {
+      const outcome = await blobs.create(key, bytes)
+      if (outcome === 'created') written.set(key, clock.now())
+      return outcome
+    },
+    async read(key) {
+      const found = await blobs.read(key)
+      return found && { ...found, createdAt: written.get(key) ?? found.createdAt }
+    },
+  }
 }

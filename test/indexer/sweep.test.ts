@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { headerKey, jobKey, keysAt, packKey, queueKey, readMarkKey, VERSIONS } from '#core/snapshot/store-keys.ts'
+import { headerKey, jobKey, keysAt, packKey, queueKey, VERSIONS } from '#core/snapshot/store-keys.ts'
 import { makeSnapshot, writeWhole } from '#test/support/small-snapshots.ts'
 import { describeDrivers, LOCAL_BLOB_STORES, LOCAL_STATE_STORES } from '#test/support/store-drivers.ts'
-import { handClock } from '#test/support/store-values.ts'
 import {
   commitOf,
   DAY,
   HOUR,
+  hidden,
   inMemory,
   list,
   opened,
@@ -40,17 +39,37 @@ describe('a snapshot', () => {
     expect(await all.stores.states.list('ctl/kept/')).toEqual([])
   })
 
-  test('that was opened by its hash is kept as long as one that a branch led to', async () => {
+  test('goes when it is 90 days old, though it was read on every day', async () => {
+    const all = inMemory()
+    const snapshot = await written(all, 1)
+    for (let day = 0; day <= 90; day++) {
+      await opened(all, repository)
+      await all.sweep()
+      expect(await textsOf(all, snapshot)).toEqual(snapshot.texts)
+      all.clock.advance(DAY)
+    }
+    await all.sweep()
+    expect(await textsOf(all, snapshot)).toBeNull()
+  })
+
+  test('that a job finds there is as old as it was', async () => {
     const all = inMemory()
     const snapshot = await written(all, 1)
     all.clock.advance(89 * DAY)
-    await opened(all, snapshot, null)
-    all.clock.advance(90 * DAY)
-    await all.sweep()
-    expect(await textsOf(all, snapshot)).toEqual(snapshot.texts)
+    await writeWhole(all.stores.blobs, snapshot)
     all.clock.advance(2 * DAY)
-    await all.sweep()
-    expect(await textsOf(all, snapshot)).toBeNull()
+    expect(await all.sweep()).toMatchObject({ snapshots: { expired: 1 } })
+  })
+
+  test('that goes and is written again has its packs as before, also those that were noted', async () => {
+    const all = inMemory()
+    const snapshot = await written(all, 1)
+    all.clock.advance(91 * DAY)
+    expect(await all.sweep()).toMatchObject({ snapshots: { expired: 1 }, waitingPacks: 1 })
+    await writeWhole(all.stores.blobs, snapshot)
+    all.clock.advance(2 * DAY)
+    expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, packs: 0, waitingPacks: 0 })
+    expect(await textsOf(all, snapshot)).toEqual(snapshot.texts)
   })
 
   test('that cannot be read goes, so that it is built anew, and takes no pack with it', async () => {
@@ -110,24 +129,25 @@ describe('a snapshot', () => {
     expect(await all.sweep()).toMatchObject({ snapshots: { incomplete: 1 }, keptSnapshots: 0 })
   })
 
-  test('of another version keeps its packs, and goes as its readers go', async () => {
+  test('of another version keeps its packs, and of an earlier one goes a week after an upgrade', async () => {
     const all = inMemory()
-    const { blobs, states } = all.stores
+    const { blobs } = all.stores
     const snapshot = await written(all, 1)
     const { header: keyOf } = keysAt(place)
     const bytes = (await blobs.read(headerKey(repository, snapshot.commit)))?.bytes ?? new Uint8Array()
     const [older, later] = ['r0f1s1', 'r999f1s1'].map(versions => ({ commit: snapshot.commit, versions }))
     if (!older || !later) throw new Error('no names')
-    for (const name of [older, later]) await blobs.create(keyOf(name), bytes)
     await blobs.remove(headerKey(repository, snapshot.commit))
-    await states.create(keysAt(place).readMark(older), { day: all.clock.now().toISOString().slice(0, 10) })
-
+    await blobs.create(keyOf(older), bytes)
+    all.clock.advance(60 * DAY)
+    expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, waitingPacks: 0 })
+    await blobs.create(keyOf(later), bytes)
     all.clock.advance(7 * DAY)
     expect(await all.sweep()).toMatchObject({ keptSnapshots: 2, waitingPacks: 0 })
     all.clock.advance(2 * DAY)
     expect(await all.sweep()).toMatchObject({ snapshots: { outdated: 1 }, keptSnapshots: 1, waitingPacks: 0 })
     all.clock.advance(90 * DAY)
-    expect(await all.sweep()).toMatchObject({ snapshots: { unread: 1 }, keptSnapshots: 0, waitingPacks: 1 })
+    expect(await all.sweep()).toMatchObject({ snapshots: { expired: 1 }, keptSnapshots: 0, waitingPacks: 1 })
   })
 
   test('of a later version that cannot be read here keeps all packs of its repository', async () => {
@@ -147,21 +167,17 @@ describe('a repository that its host hides', () => {
     const all = inMemory()
     const snapshot = await written(all, 1)
     await list(all, snapshot)
-    const usage = createUsageLog(all.stores.states, all.clock, 0)
-    usage.hidden(repository.id)
-    await usage.written()
+    await hidden(all, repository)
     all.clock.advance(DAY)
     expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, entries: 0 })
-    await opened(all, snapshot)
+    await opened(all, repository)
     all.clock.advance(2 * DAY)
-    expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, entries: 1 })
+    expect(await all.sweep()).toMatchObject({ keptSnapshots: 1, entries: 0 })
 
-    const later = createUsageLog(all.stores.states, all.clock, 0)
-    later.hidden(repository.id)
-    await later.written()
+    await hidden(all, repository)
     all.clock.advance(2 * DAY + 1)
-    // The listing, the ref, the mark, and that it is hidden.
-    expect(await all.sweep()).toMatchObject({ snapshots: { hidden: 1 }, keptSnapshots: 0, entries: 4 })
+    // The listing, and that it is hidden.
+    expect(await all.sweep()).toMatchObject({ snapshots: { hidden: 1 }, keptSnapshots: 0, entries: 2 })
     all.clock.advance(DAY)
     await all.sweep()
     expect(await all.keys()).toEqual([])
@@ -193,11 +209,11 @@ describe('what is none of its business', () => {
 
   test('private and public repositories of one id are two', async () => {
     const all = inMemory()
-    const hidden = { ...repository, visibility: 'private' } as const
+    const closed = { ...repository, visibility: 'private' } as const
     const open = await written(all, 1)
     all.clock.advance(91 * DAY)
-    const secret = await written(all, 1, ['text 1'], undefined, hidden)
-    expect(await all.sweep()).toMatchObject({ snapshots: { unread: 1 }, keptSnapshots: 1, repositories: 2 })
+    const secret = await written(all, 1, ['text 1'], undefined, closed)
+    expect(await all.sweep()).toMatchObject({ snapshots: { expired: 1 }, keptSnapshots: 1, repositories: 2 })
     expect([await textsOf(all, open), await textsOf(all, secret)]).toEqual([null, ['text 1']])
   })
 })
@@ -209,14 +225,4 @@ test('what a listing of a later version says is left to that version', async () 
   await all.stores.states.create('ctl/owner/000/test-o/r999f1s1/test-1', { odd: true })
   await all.sweep()
   expect(await all.keys()).toEqual(['ctl/owner/000/test-o/r999f1s1/test-1'])
-})
-
-test('marks of a day are read as its end', async () => {
-  const all = inMemory(handClock('2026-03-01T23:00:00.000Z'))
-  const snapshot = await written(all, 1)
-  await all.stores.states.create(readMarkKey(repository, snapshot.commit), { day: '2026-03-01' })
-  all.clock.advance(90 * DAY)
-  expect(await all.sweep()).toMatchObject({ keptSnapshots: 1 })
-  all.clock.advance(HOUR + 1)
-  expect(await all.sweep()).toMatchObject({ keptSnapshots: 0 })
 })

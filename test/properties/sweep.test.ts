@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import { HIDDEN_HOURS, RETENTION_DAYS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { HiddenRepository } from '#core/snapshot/retention.ts'
+import { HiddenRepository } from '#core/snapshot/hidden-repository.ts'
 import { headerKey, hiddenKey, lastIndexedKey, SWEEP_LEASE_KEY } from '#core/snapshot/store-keys.ts'
 import { keysOf, type Stores, storedRepositories } from '#indexer/sweep/repositories.ts'
 import { sweepStore } from '#indexer/sweep/sweep.ts'
@@ -13,6 +12,7 @@ import { runs } from '#test/support/runs.ts'
 import { makeSnapshot, readTexts, type SmallSnapshot } from '#test/support/small-snapshots.ts'
 import { stepped } from '#test/support/stepped-stores.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
+import { hidden, opened } from '#test/support/sweep-places.ts'
 
 const HOUR_MS = 3_600_000
 const DAYS = 30
@@ -20,7 +20,7 @@ const DAYS = 30
 /** What happens to a store. Numbers are taken modulo of what there is. */
 type Event =
   | { what: 'index'; repository: number; goesOn: boolean; dies: boolean }
-  | { what: 'open'; snapshot: number; by: 'branch' | 'tag' | 'hash' }
+  | { what: 'open'; snapshot: number }
   | { what: 'hide'; repository: number }
   | { what: 'wait'; hours: number }
   | { what: 'sweep'; killedAt: number | null }
@@ -39,11 +39,7 @@ const event = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({
-      what: fc.constant('open' as const),
-      snapshot: fc.nat(),
-      by: fc.constantFrom('branch' as const, 'tag' as const, 'hash' as const),
-    }),
+    arbitrary: fc.record({ what: fc.constant('open' as const), snapshot: fc.nat() }),
   },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('hide' as const), repository: fc.nat(2) }) },
   {
@@ -58,8 +54,8 @@ const event = fc.oneof(
 class World {
   readonly clock = handClock()
   readonly stores: Stores = { blobs: createMemoryBlobStore(this.clock), states: createMemoryStateStore() }
-  /** When each snapshot that was published was used last. */
-  readonly used = new Map<SmallSnapshot, number>()
+  /** When each snapshot was published. */
+  readonly published = new Map<SmallSnapshot, number>()
   readonly hiddenAt = new Map<string, number>()
   commits = 0
 
@@ -68,7 +64,7 @@ class World {
       case 'index':
         return await this.index(REPOSITORIES[event.repository] as HostRepository, event.goesOn, event.dies)
       case 'open':
-        return await this.open([...this.used.keys()][event.snapshot % Math.max(1, this.used.size)], event.by)
+        return await this.open([...this.published.keys()][event.snapshot % Math.max(1, this.published.size)])
       case 'hide':
         return await this.hide(REPOSITORIES[event.repository] as HostRepository)
       case 'wait':
@@ -90,7 +86,7 @@ class World {
     if (dies) return
     await snapshot.publish(blobs)
     await snapshot.lookAgain(blobs)
-    this.used.set(snapshot, this.now())
+    this.published.set(snapshot, this.now())
     // Who reads a repository is shown it.
     if (this.now() - (this.hiddenAt.get(repository.id) ?? this.now()) > HOUR_MS) this.hiddenAt.delete(repository.id)
     const key = lastIndexedKey(repository)
@@ -100,31 +96,22 @@ class World {
   }
 
   async newest(repository: HostRepository): Promise<SmallSnapshot | undefined> {
-    const all = [...this.used.keys()].filter(one => one.repository.id === repository.id)
+    const all = [...this.published.keys()].filter(one => one.repository.id === repository.id)
     const last = all.at(-1)
     return last && (await this.stores.blobs.read(headerKey(repository, last.commit))) ? last : undefined
   }
 
-  async open(snapshot: SmallSnapshot | undefined, by: 'branch' | 'tag' | 'hash'): Promise<void> {
+  async open(snapshot: SmallSnapshot | undefined): Promise<void> {
     if (!snapshot || (await readTexts(this.stores.blobs, snapshot.repository, snapshot.commit)) === null) return
-    const { repository, commit } = snapshot
-    const usage = createUsageLog(this.stores.states, this.clock, 0)
-    const name = { host: repository.host, owner: repository.owner, repository: repository.name }
-    usage.opened({ name, repository, commit, ref: { branch: 'main', tag: 'v1', hash: null }[by] })
-    await usage.written()
-    this.used.set(snapshot, this.now())
-    const hiddenAt = this.hiddenAt.get(repository.id) ?? this.now()
-    // Of an opening by a hash nobody knows more than the day.
-    if (by !== 'hash' || dayOf(hiddenAt) < dayOf(this.now())) this.hiddenAt.delete(repository.id)
+    await opened(this, snapshot.repository)
+    this.hiddenAt.delete(snapshot.repository.id)
   }
 
-  async hide({ id }: HostRepository): Promise<void> {
-    const { states } = this.stores
-    const usage = createUsageLog(states, this.clock, 0)
-    usage.hidden(id)
-    await usage.written()
+  async hide(repository: HostRepository): Promise<void> {
+    const { id } = repository
+    await hidden(this, repository)
     // An earlier sight stands, unless a sweep was done with it.
-    const stored = await states.read(hiddenKey({ id, visibility: 'public' }))
+    const stored = await this.stores.states.read(hiddenKey({ id, visibility: 'public' }))
     this.hiddenAt.set(id, Date.parse(HiddenRepository.parse(stored?.value).since))
   }
 
@@ -141,16 +128,16 @@ class World {
     if (killedAt !== null) this.clock.advance(60)
   }
 
-  /** Everything that is there reads whole, and what was used lately is there. */
+  /** Everything that is there reads whole, and what was published lately is there. */
   async check(): Promise<void> {
-    for (const [snapshot, usedAt] of this.used) {
+    for (const [snapshot, publishedAt] of this.published) {
       const { repository, commit, texts } = snapshot
       const found = await readTexts(this.stores.blobs, repository, commit)
       const hiddenAt = this.hiddenAt.get(repository.id)
       const isHidden = hiddenAt !== undefined && this.now() - hiddenAt >= HIDDEN_HOURS * HOUR_MS
-      const isUsed = this.now() - usedAt < DAYS * 24 * HOUR_MS && !isHidden
-      expect(found, `${repository.id} ${commit}`).toEqual(found === null && !isUsed ? null : texts)
-      if (found === null) this.used.delete(snapshot)
+      const isKept = this.now() - publishedAt < DAYS * 24 * HOUR_MS && !isHidden
+      expect(found, `${repository.id} ${commit}`).toEqual(found === null && !isKept ? null : texts)
+      if (found === null) this.published.delete(snapshot)
     }
   }
 
@@ -160,10 +147,6 @@ class World {
   }
 }
 
-function dayOf(milliseconds: number): number {
-  return Math.floor(milliseconds / (24 * HOUR_MS))
-}
-
 /** The stores of a process that is killed after so many steps. */
 function killedAfter(stores: Stores, steps: number): Stores {
   return stepped(stores, async step => {
@@ -171,7 +154,7 @@ function killedAfter(stores: Stores, steps: number): Stores {
   }).stores
 }
 
-test('whatever is indexed, opened and swept, what is used reads whole, and what is not goes in the end', async () => {
+test('whatever is indexed, opened, hidden and swept, what is young and shown reads whole, and everything goes in the end', async () => {
   const cases = runs(100)
   const left = { snapshots: 0 }
   await fc.assert(
@@ -182,7 +165,7 @@ test('whatever is indexed, opened and swept, what is used reads whole, and what 
         if (one.what === 'sweep') await world.check()
       }
       await world.check()
-      left.snapshots += world.used.size
+      left.snapshots += world.published.size
       world.clock.advance(RETENTION_DAYS.default * 24 * 3600)
       for (let day = 0; day < 3; day++) {
         await world.sweep()
@@ -203,9 +186,9 @@ test('a store is gone through repository by repository, whatever its keys are', 
   const objects = fc.tuple(place, commit, fc.constantFrom('c', 'p')).map(([at, sha, kind]) => {
     return kind === 'p' ? `${at}/p/${sha}` : `${at}/c/${sha}/r1f1s1`
   })
-  const documents = fc.tuple(place, commit, fc.constantFrom('read', 'job', 'last', 'hidden')).map(([at, sha, kind]) => {
+  const documents = fc.tuple(place, commit, fc.constantFrom('damage', 'job', 'last', 'hidden')).map(([at, sha, kind]) => {
     const keys = {
-      read: `ctl/kept/${at}/read/${sha}.r1`,
+      damage: `ctl/kept/${at}/damage/${sha}.r1`,
       job: `ctl/job/${at}/${sha}.r1`,
       last: `ctl/last/${at}/r1`,
       hidden: `ctl/kept/${at}/hidden`,

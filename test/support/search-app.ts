@@ -2,8 +2,8 @@ import { buildApp } from '#api/app.ts'
 import { NO_CONTENT } from '#api/operator/operator-content.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
+import { createHiddenNotes } from '#api/snapshot/hidden-notes.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import type { FindAnswer } from '#core/contract/find.ts'
 import { FindAnswer as FindAnswerSchema } from '#core/contract/find.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
@@ -71,7 +71,7 @@ export async function openSearchApp(blobs: BlobStore): Promise<SearchApp> {
       snapshots: createSnapshotReader(blobs),
       queue,
       listings: createOwnerListings(states),
-      usage: createUsageLog(states, systemClock),
+      hidden: createHiddenNotes({ blobs, states }, systemClock),
       operator: NO_CONTENT,
       localSource: 'withheld',
       clock: systemClock,

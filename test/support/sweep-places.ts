@@ -1,5 +1,6 @@
-import { createUsageLog } from '#api/snapshot/usage-log.ts'
+import { createHiddenNotes } from '#api/snapshot/hidden-notes.ts'
 import { createOwnerListings } from '#core/owner-listings.ts'
+import type { HostRepository } from '#core/ports/git-host.ts'
 import { headerKey, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
 import type { Stores } from '#indexer/sweep/repositories.ts'
 import { type SweepOptions, sweepStore } from '#indexer/sweep/sweep.ts'
@@ -46,12 +47,18 @@ export function inMemory(clock = handClock()): Place {
   return placeOver({ blobs: createMemoryBlobStore(clock), states: createMemoryStateStore() }, clock)
 }
 
-/** Somebody opens a snapshot, by a branch unless `ref` says otherwise. */
-export async function opened({ stores, clock }: Place, { repository, commit }: SmallSnapshot, ref: string | null = 'main') {
-  const usage = createUsageLog(stores.states, clock, 0)
-  const name = { host: repository.host, owner: repository.owner, repository: repository.name }
-  usage.opened({ name, repository, commit, ref })
-  await usage.written()
+/** A process opens a snapshot of the repository for the first time. */
+export async function opened({ stores, clock }: Pick<Place, 'stores' | 'clock'>, repository: HostRepository): Promise<void> {
+  const notes = createHiddenNotes(stores, clock)
+  notes.opened({ host: repository.host, owner: repository.owner, repository: repository.name }, repository)
+  await notes.written()
+}
+
+/** A process finds that the host hides the repository. */
+export async function hidden({ stores, clock }: Pick<Place, 'stores' | 'clock'>, { id }: HostRepository): Promise<void> {
+  const notes = createHiddenNotes(stores, clock)
+  notes.hidden(id)
+  await notes.written()
 }
 
 /** The snapshot number `number` of the repository, written whole. */

@@ -7,8 +7,8 @@ import { NO_CONTENT, type OperatorContent } from '#api/operator/operator-content
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import type { People } from '#api/people/people.ts'
 import { deriveKeys, type SealingKeys } from '#api/purpose-keys.ts'
+import { createHiddenNotes } from '#api/snapshot/hidden-notes.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
-import { createUsageLog } from '#api/snapshot/usage-log.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { AnswerOf, EndpointName } from '#core/contract/endpoints.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
@@ -168,7 +168,7 @@ export async function testApp(
     }),
     queue,
     listings: rememberListings(createOwnerListings(states), clock),
-    usage: createUsageLog(states, clock, 0),
+    hidden: createHiddenNotes({ blobs, states }, clock),
     operator: options.operator ?? NO_CONTENT,
     clock,
     cursorKeys: deriveKeys(keys, 'cursor'),
@@ -248,7 +248,8 @@ export async function testApp(
       const otherHosts = other ? [host, other] : [host]
       const people = other?.people ? peopleOver(other) : null
       const oauth = people && other ? oauthOver(people, other) : null
-      const replicaApp = await buildApp({ ...deps, hosts: otherHosts, people, oauth }, appOptions, options.site)
+      const hidden = createHiddenNotes({ blobs, states }, clock)
+      const replicaApp = await buildApp({ ...deps, hidden, hosts: otherHosts, people, oauth }, appOptions, options.site)
       replicas.push(replicaApp, ...(other ? [other] : []))
       return replicaApp
     },

@@ -25,6 +25,7 @@ const API_OVER_STORES = [
   'browse',
   'files',
   'find',
+  'hidden-notes',
   'hooks',
   'hooks-refused',
   'mounts',
@@ -39,7 +40,6 @@ const API_OVER_STORES = [
   'sign-in',
   'skills',
   'tokens',
-  'usage-log',
 ]
   .map(name => `test/api/${name}.test.ts`)
   .concat('test/mcp/private.test.ts', 'test/site/every-route.test.ts')

@@ -45,7 +45,7 @@ test.each([
   expect(stacks[0]?.stack).toContain('.ts:')
   expect(log.map(({ msg }) => msg).filter(msg => msg.includes('damaged'))).toEqual([])
   expect((await metrics.read()).text).toContain('mountglass_faults_total{error="TypeError"} 3')
-  await app.deps.usage.written()
+  await app.deps.hidden.written()
   expect((await states.list('')).filter(key => key.includes('damage'))).toEqual([])
   expect(await indexer.index()).toBe(0)
 })

@@ -134,7 +134,7 @@ async function openAll(all: readonly { route: string; one: Made }[]): Promise<vo
 
 /** Whatever a visitor and the outside world see of a request, without the names that differ. */
 async function watch(route: string, { name, commit }: Made) {
-  await app.deps.usage.written()
+  await app.deps.hidden.written()
   app.github.log.clear()
   storeCalls.length = 0
   const neutral = (text: string) => {
@@ -154,7 +154,7 @@ async function watch(route: string, { name, commit }: Made) {
   if (headers['content-encoding']) delete headers['content-length']
   const body = neutral(await answer.text())
   // What is noted behind an answer.
-  await app.deps.usage.written()
+  await app.deps.hidden.written()
   const asked = app.github.log.all.map(({ host, method, path, status, credential }) => {
     return neutral(`${host} ${method} ${path} ${status} as ${credential}`)
   })

@@ -67,8 +67,8 @@ export async function openSite(
 
 /** The pages reach data through their client alone, so nothing behind the API may be asked. */
 const names = createLogRedaction(new Uint8Array(32))
-const usage = { close: async () => {} }
-const UNASKED: Deps = new Proxy({ hosts: [], people: null, oauth: null, names, usage } as unknown as Deps, {
+const hidden = { close: async () => {} }
+const UNASKED: Deps = new Proxy({ hosts: [], people: null, oauth: null, names, hidden } as unknown as Deps, {
   get(target, name) {
     if (name in target) return Reflect.get(target, name) as unknown
     throw new Error(`the site asked the API for ${String(name)} past its client`)

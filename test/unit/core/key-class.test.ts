@@ -11,8 +11,8 @@ const keysOf = (one: HostRepository) => [
   keys.jobKey(one, commit),
   keys.lastIndexedKey(one),
   keys.queueKey(one, commit),
-  keys.readMarkKey(one, commit),
-  keys.seenRefKey(one, 'a'),
+  keys.headersPrefix(one),
+  keys.damageKey(one, commit),
   keys.hiddenKey(one),
 ]
 

@@ -6,6 +6,7 @@ import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import {
   damageKey,
   headerKey,
+  headersPrefix,
   hiddenKey,
   jobKey,
   keysAt,
@@ -14,9 +15,7 @@ import {
   ownerListingKey,
   packKey,
   queueKey,
-  readMarkKey,
   SWEEP_LEASE_KEY,
-  seenRefKey,
   splitKey,
   VERSIONS,
 } from '#core/snapshot/store-keys.ts'
@@ -41,7 +40,7 @@ test('private repositories share no prefix with public ones, and every key can b
   expect(headerKey(repository, commit)).toMatch(/^pub\/[0-9a-f]{3}\/local-0123abcd\/c\/a{40}\/r\d+f\d+s\d+$/)
   expect(headerKey(hidden, commit)).toMatch(/^prv\//)
   expect(packKey(hidden, 'ff')).toMatch(/^prv\/[0-9a-f]{3}\/local-0123abcd\/p\/ff$/)
-  for (const keyOf of [jobKey, queueKey, lastIndexedKey, readMarkKey, damageKey, hiddenKey]) {
+  for (const keyOf of [jobKey, queueKey, lastIndexedKey, damageKey, hiddenKey]) {
     expect(keyOf(repository, commit)).toMatch(/^ctl\/[a-z]+\/pub\/[0-9a-f]{3}\/local-0123abcd\/[a-z0-9._/-]+$/)
     expect(keyOf(hidden, commit)).toBe(keyOf(repository, commit).replace('/pub/', '/prv/'))
   }
@@ -53,19 +52,17 @@ test.each(['public', 'private'] as const)('a key of a %s repository tells what i
   const snapshot = { commit, versions: VERSIONS }
   const { place = '' } = splitKey(headerKey(repository, commit)) ?? {}
   expect(splitKey(headerKey(repository, commit))).toEqual({ place, part: { kind: 'header', snapshot } })
-  expect(splitKey(readMarkKey(repository, commit))).toEqual({ place, part: { kind: 'readMark', snapshot } })
   expect(splitKey(damageKey(repository, commit))).toEqual({ place, part: { kind: 'damage', snapshot } })
   expect(splitKey(jobKey(repository, commit))).toEqual({ place, part: { kind: 'job', snapshot } })
   expect(splitKey(packKey(repository, 'b'.repeat(40)))).toEqual({ place, part: { kind: 'pack', name: 'b'.repeat(40) } })
   expect(splitKey(lastIndexedKey(repository))).toEqual({ place, part: { kind: 'last', versions: VERSIONS } })
-  expect(splitKey(seenRefKey(repository, 'c0ffee'))).toEqual({ place, part: { kind: 'ref' } })
   expect(splitKey(hiddenKey(repository))).toEqual({ place, part: { kind: 'hidden' } })
 
   const at = keysAt(place)
   expect(at.header(snapshot)).toBe(headerKey(repository, commit))
   expect(headerKey(repository, commit).startsWith(at.headers)).toBe(true)
+  expect(headersPrefix(repository)).toBe(at.headers)
   expect(at.pack('ff')).toBe(packKey(repository, 'ff'))
-  expect(at.readMark(snapshot)).toBe(readMarkKey(repository, commit))
   expect(at.queueMarker(snapshot)).toBe(queueKey(repository, commit))
   expect(splitKey(at.unusedPacks)).toEqual({ place, part: { kind: 'unusedPacks' } })
 })

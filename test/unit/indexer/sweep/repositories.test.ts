@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import type { CommitSha } from '#core/commit-sha.ts'
 import type { ListOptions } from '#core/ports/blob-store.ts'
-import { seenRefKey } from '#core/snapshot/store-keys.ts'
+import { damageKey } from '#core/snapshot/store-keys.ts'
 import { storedRepositories } from '#indexer/sweep/repositories.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
 
-test('a repository of which every one of a great many branches was opened is one like any other', async () => {
+test('a repository with a great many entries is one like any other', async () => {
   const { repository } = jobOf(1)
-  const digests = Array.from({ length: 150_000 }, (_, index) => createHash('sha256').update(`branch-${index}`).digest('hex'))
-  const keys = digests.map(digest => seenRefKey(repository, digest)).sort()
+  const commits = Array.from({ length: 150_000 }, (_, index) => createHash('sha1').update(`commit-${index}`).digest('hex'))
+  const keys = commits.map(commit => damageKey(repository, commit as CommitSha)).sort()
   // As a store answers that has an index; the one in memory looks through everything for every page.
   const list = async (prefix: string, { after = '', limit = keys.length }: ListOptions = {}) => {
     if (!keys[0]?.startsWith(prefix)) return []

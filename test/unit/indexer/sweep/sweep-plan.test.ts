@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { JobEntry } from '#core/snapshot/index-state.ts'
-import type { SeenRef } from '#core/snapshot/retention.ts'
 import { VERSIONS } from '#core/snapshot/store-keys.ts'
 import {
   type HeaderEntry,
@@ -24,7 +23,6 @@ const packs = (...names: string[]) => new Set(names)
 const EMPTY: RepositoryState = {
   headers: [],
   headerEntries: [],
-  refs: [],
   jobs: [],
   packs: new Set(),
   missingPacks: new Set(),
@@ -39,15 +37,9 @@ function header(letter: string, rest: Partial<StoredHeader> & { versions?: strin
     name: { commit: commitOf(letter), versions },
     sizeBytes: 10,
     createdAt: ago(200),
-    readUntil: null,
     content: packs.map(name => ({ name, sizeBytes: 100 })),
     ...changes,
   }
-}
-
-function seen(letter: string, seenAt: Date): RepositoryState['refs'][number] {
-  const commit = commitOf(letter) as SeenRef['commit']
-  return { key: `ref/${letter}`, seen: { ref: 'main', commit, seenAt: seenAt.toISOString() } }
 }
 
 const plan = (state: Partial<RepositoryState>, days = DAYS) => planRepository({ ...EMPTY, ...state }, NOW, days)
@@ -56,17 +48,9 @@ const reasons = (state: Partial<RepositoryState>, days?: number) =>
 
 describe('a snapshot', () => {
   test.each<[string, Partial<RepositoryState>, Record<string, string>]>([
-    ['that nobody opened for 90 days goes', { headers: [header('a')] }, { a: 'unread' }],
+    ['that was written more than 90 days ago goes', { headers: [header('a', { createdAt: ago(91) })] }, { a: 'expired' }],
     ['that was written within 90 days stays', { headers: [header('a', { createdAt: ago(89) })] }, {}],
-    ['that was opened within 90 days stays', { headers: [header('a', { readUntil: ago(89) })] }, {}],
-    ['that was opened before that goes', { headers: [header('a', { readUntil: ago(91) })] }, { a: 'unread' }],
     ['whose clock is ahead stays', { headers: [header('a', { createdAt: ago(-3) })] }, {}],
-    [
-      'that a ref pointed to within 90 days stays, and no other one',
-      { headers: [header('a'), header('b')], refs: [seen('b', ago(89))] },
-      { a: 'unread' },
-    ],
-    ['that a ref pointed to before that goes', { headers: [header('a')], refs: [seen('a', ago(91))] }, { a: 'unread' }],
     ['that is damaged goes, however young', { headers: [header('a', { createdAt: NOW, content: 'damaged' })] }, { a: 'damaged' }],
     [
       'some of whose packs are gone goes, to be built anew',
@@ -89,22 +73,29 @@ describe('a snapshot', () => {
   test('goes after as many days as are asked for', () => {
     const headers = [header('a', { createdAt: ago(20) })]
     expect(reasons({ headers }, 21)).toEqual({})
-    expect(reasons({ headers }, 19)).toEqual({ a: 'unread' })
+    expect(reasons({ headers }, 19)).toEqual({ a: 'expired' })
   })
 
-  test('of an earlier version goes a week after it was opened last, and no ref keeps it', () => {
-    const refs = [seen('a', NOW)]
-    const state = (days: number) => ({ headers: [header('a', { versions: OLDER, createdAt: ago(days) })], refs })
-    expect(reasons(state(6))).toEqual({})
-    expect(reasons(state(8))).toEqual({ a: 'outdated' })
-    expect(reasons({ headers: [header('a', { versions: OLDER, createdAt: ago(8), readUntil: ago(1) })] })).toEqual({})
-    expect(reasons({ headers: [header('a', { versions: OLDER, createdAt: ago(4) })] }, 3)).toEqual({ a: 'outdated' })
+  test('of an earlier version goes when this version indexed its repository a week ago, and it was not written since', () => {
+    const older = (days: number) => header('a', { versions: OLDER, createdAt: ago(days) })
+    const ours = (days: number, versions = VERSIONS) => header('b', { versions, createdAt: ago(days) })
+    expect(reasons({ headers: [older(60), ours(8)] })).toEqual({ a: 'outdated' })
+    expect(reasons({ headers: [older(60), ours(8, LATER)] })).toEqual({ a: 'outdated' })
+    expect(reasons({ headers: [older(60), ours(6)] })).toEqual({})
+    expect(reasons({ headers: [older(6), ours(8)] })).toEqual({})
+  })
+
+  test('of an earlier version goes with age as every other one, if this version has not indexed its repository', () => {
+    const older = (days: number) => ({ headers: [header('a', { versions: OLDER, createdAt: ago(days) })] })
+    expect(reasons(older(89))).toEqual({})
+    expect(reasons(older(91))).toEqual({ a: 'expired' })
+    expect(reasons(older(4), 3)).toEqual({ a: 'expired' })
   })
 
   test('of a later version is kept as one of this version is', () => {
     const state = (days: number) => ({ headers: [header('a', { versions: LATER, createdAt: ago(days), content: 'foreign' })] })
     expect(reasons(state(89))).toEqual({})
-    expect(reasons(state(91))).toEqual({ a: 'unread' })
+    expect(reasons(state(91))).toEqual({ a: 'expired' })
   })
 })
 
@@ -131,11 +122,6 @@ describe('entries of a snapshot', () => {
       headerEntries: [beside('a'), beside('b'), beside('b', OLDER), beside('c'), { key: 'unreadable', snapshot: null }],
     })
     expect(entries).toEqual([`a ${VERSIONS}`, `b ${OLDER}`, `c ${VERSIONS}`, 'unreadable'])
-  })
-
-  test('refs that nobody opened go, and those that cannot be read', () => {
-    const refs = [seen('a', ago(91)), seen('b', ago(89)), { key: 'ref/c', seen: null }]
-    expect(plan({ refs }).entries).toEqual(['ref/a', 'ref/c'])
   })
 })
 
@@ -229,14 +215,13 @@ describe('a repository that the host does not show', () => {
   const young = { createdAt: ago(5) }
   const all = {
     headers: [header('a', young), header('b', { ...young, versions: LATER })],
-    refs: [seen('a', ago(3))],
     headerEntries: [{ key: 'mark', snapshot: { commit: commitOf('a'), versions: VERSIONS } }],
   }
 
   test('keeps nothing after two days', () => {
     const { headers, entries, hiddenEntry } = plan({ ...all, hidden: hidden(ago(2, 1)) })
     expect(headers.map(({ reason }) => reason)).toEqual(['hidden', 'hidden'])
-    expect([entries, hiddenEntry]).toEqual([['mark', 'ref/a'], 'hidden'])
+    expect([entries, hiddenEntry]).toEqual([['mark'], 'hidden'])
   })
 
   test('keeps everything until then', () => {
@@ -245,8 +230,6 @@ describe('a repository that the host does not show', () => {
   })
 
   test.each<[string, Partial<RepositoryState>]>([
-    ['a ref was opened since', { ...all, refs: [seen('a', ago(2))] }],
-    ['a snapshot was opened on a later day', { ...all, headers: [header('a', { ...young, readUntil: ago(1) })] }],
     ['it was indexed since', { ...all, headers: [header('a', { createdAt: ago(2) })] }],
     ['nobody can tell since when', { ...all, hidden: hidden(null) }],
   ])('is shown again when %s', (_, state) => {
@@ -256,11 +239,6 @@ describe('a repository that the host does not show', () => {
 
   test('is hidden all the same when a job that was under way has published', () => {
     const headers = [header('a', { createdAt: ago(2, 1.5) })]
-    expect(reasons({ headers, hidden: hidden(ago(2, 2)) })).toEqual({ a: 'hidden' })
-  })
-
-  test('is hidden all the same when a snapshot was opened on the day on which that was found', () => {
-    const headers = [header('a', { ...young, readUntil: ago(2, -6) })]
     expect(reasons({ headers, hidden: hidden(ago(2, 2)) })).toEqual({ a: 'hidden' })
   })
 })
