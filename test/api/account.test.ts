@@ -38,7 +38,7 @@ test('v5.0.0-7.3.1: a session ends after 14 days without a request', async () =>
   expect(await nameOf(browser)).toBeNull()
 })
 
-test('v5.0.0-7.3.2: a session ends after 60 days, however much it is used', async () => {
+test('v5.0.0-7.3.2: a session ends after 60 days, even if it is used', async () => {
   const browser = await scene.signIn(scene.ada)
   for (let day = 0; day < 50; day += 10) {
     scene.advanceClock(10 * DAY)
@@ -56,7 +56,7 @@ test('v5.0.0-7.2.3: a session is 256 random bits, and no two are the same', asyn
   expect(new Set(sessions.map(session => session.slice(38, 81))).size).toBe(3)
 })
 
-test('v5.0.0-7.5.2: a person sees the sessions and ends one of them, in every process at once', async () => {
+test('v5.0.0-7.5.2: the list of sessions shows all of a person, and one that is ended there is refused by every process', async () => {
   const dora = newUser('dora')
   const [one, other] = [await scene.signIn(dora), await scene.signIn(dora)]
   const replica = await scene.replica()
@@ -143,7 +143,7 @@ test('forget me ends everything, here and at the host, and leaves no record', as
   await expect(scene.deps.people?.byBearer(made.json.token)).rejects.toMatchObject({ code: 'auth.required' })
 })
 
-test('forget me while the host is down deletes everything here, says what is left, and asks again until that is done', async () => {
+test('forget me, while the host is down, deletes all records here, names what remains at the host, and retries until the host answers', async () => {
   const ina = newUser('ina')
   const browser = await scene.signIn(ina)
   const made = await browser.post('/api/v1/me/tokens', { address: '/gh/acme/closed', label: 'x', expiresInDays: 9 })
@@ -165,7 +165,7 @@ test('forget me while the host is down deletes everything here, says what is lef
   expect([(await recordOf(ina)).record, tokensOf(ina)]).toEqual([null, []])
 })
 
-test('who signs in again before the host was asked keeps that sign-in', async () => {
+test('a person who signs in again before the host was asked to forget keeps the new sign-in', async () => {
   const ivo = newUser('ivo')
   const browser = await scene.signIn(ivo)
   scene.github.faults.add({ match: { path: /^\/applications\/.*\/grant/ }, status: 503, times: 9 })
@@ -176,7 +176,7 @@ test('who signs in again before the host was asked keeps that sign-in', async ()
   expect(await nameOf(again)).toBe('ivo')
 })
 
-test('forget me of a person who ended the authorization at the host leaves no record', async () => {
+test('forget me, after the person ended the authorization at the host, leaves no record', async () => {
   const uma = newUser('uma')
   const browser = await scene.signIn(uma)
   const { tokens } = scene.github.world
@@ -220,7 +220,7 @@ test('the repositories of a person come from the host, by installation, as far a
   expect((await browser.get('/api/v1/me/repositories')).json.error.code).toBe('mount.unavailable')
 })
 
-test('v5.0.0-8.3.2: somebody whom the host no longer accepts is signed out by the answer that says so', async () => {
+test('v5.0.0-8.3.2: a person whose credential the host rejects is signed out by the answer that reports it', async () => {
   const jan = newUser('jan')
   const [one, other] = [await scene.signIn(jan), await scene.signIn(jan)]
   const made = await one.post('/api/v1/me/tokens', { address: '/gh/acme/closed', label: 'x', expiresInDays: 9 })

@@ -23,7 +23,7 @@ const OPEN = [
   `/api/v1/mounts${ADDRESS}`,
 ]
 
-test.each(OPEN)('a page of any origin may read %s, and send headers of its own along', async url => {
+test.each(OPEN)('a page of any origin may read %s, and may send its own headers', async url => {
   const origin = 'https://elsewhere.example'
   const asked = { 'access-control-request-method': 'GET', 'access-control-request-headers': 'if-none-match,mcp-protocol-version' }
   const preflight = await app.app.inject({ method: 'OPTIONS', url, headers: { origin, ...asked } })

@@ -30,7 +30,7 @@ describe('the badge of an address', () => {
       expect(wordsOf((await shownPicture(at, `/badge${address}`)).bytes)).toBe(words)
   })
 
-  test('starts indexing, and says so until the index is ready or has failed', async () => {
+  test('starts indexing, and shows the state until the index is ready or has failed', async () => {
     for (const name of ['later', 'large'])
       expect(wordsOf((await shownPicture(at, `/badge/local/acme/${name}`)).bytes)).toBe('indexing')
     const leases = [await at.queue.take('test'), await at.queue.take('test')]
@@ -38,7 +38,7 @@ describe('the badge of an address', () => {
     expect(wordsOf((await shownPicture(at, '/badge/local/acme/large')).bytes)).toBe('unavailable')
   })
 
-  test('is shown by whatever query a page adds', async () => {
+  test('ignores the query that a page adds to its URL', async () => {
     await shownPicture(at, '/badge/local/acme/tools?v=2&v=3')
   })
 })

@@ -50,7 +50,7 @@ test('the root shows folders with eligible content, their counts, manifests and 
   expect(page.diagnostics).toMatchObject([{ code: 'manifest.unreadable', path: 'closed/SKILLSET.md', boundary: 'closed' }])
 })
 
-test('skill folders carry the skill and its license, and what is described only says so', async () => {
+test('skill folders carry the skill and its license, and a described-only skill is marked', async () => {
   const { entries } = await app.askReady('browse', '/local/acme/handbook', { path: 'skills' })
   expect(entries.find(entry => entry.path === 'skills/pdf')).toMatchObject({
     skill: { path: 'skills/pdf/SKILL.md', name: 'pdf', description: 'What pdf does.' },

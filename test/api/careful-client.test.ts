@@ -153,7 +153,7 @@ describe('a mount inside a skill', () => {
 })
 
 describe('includes', () => {
-  test('a failed one of a manifest is told by every mount, whether a skill in it is served or not', async () => {
+  test('an include of a manifest that failed is reported by every mount, whether a skill in it is served or not', async () => {
     const failed = expect.objectContaining({ code: 'include.missing', path: 'include/lost/SKILLSET.md', field: 'include' })
     for (const folder of ['include', 'include/lost', 'include/lost/alone', 'include/lost/closed'])
       expect((await ready(`${ADDRESS}/${folder}`)).diagnostics).toContainEqual(failed)
@@ -169,12 +169,12 @@ describe('includes', () => {
     expect(page.diagnostics).toMatchObject([{ code: 'include.missing', severity: 'error', path: declaredBy, field: 'include' }])
   })
 
-  test('the fault of a manifest stands once in the list, however many skills it leaves incomplete', async () => {
+  test('a faulty manifest is listed once, even if it leaves several skills incomplete', async () => {
     const { diagnostics } = await ready(`${ADDRESS}/include/below`)
     expect(diagnostics.map(({ code, path }) => [code, path])).toEqual([['include.missing', 'include/below/SKILLSET.md']])
   })
 
-  test('what the context has already is not included again', async () => {
+  test('a file that the context already contains is not included again', async () => {
     const { skill: it, complete } = await skill('include/self/it/SKILL.md')
     expect(it.ruleChain?.map(({ path }) => path)).toEqual(['include/self/SKILLSET.md'])
     expect(it.includes?.map(({ path }) => path)).toEqual(['include/self/.style/style.txt'])
@@ -190,7 +190,7 @@ describe('includes', () => {
 })
 
 describe('references that exist and cannot be read', () => {
-  test('are told as warnings, each with its reason; pictures are not read', async () => {
+  test('produce a warning each, with the reason; pictures are not read', async () => {
     const { skill: links } = await skill('links/SKILL.md')
     expect(links.warnings).toEqual([
       {
@@ -208,7 +208,7 @@ describe('references that exist and cannot be read', () => {
   })
 })
 
-describe('a list that was cut says so', () => {
+describe('a truncated list', () => {
   test('references', async () => {
     const wide = (await skill('wide/SKILL.md')).skill
     expect([wide.references?.length, codes(wide.warnings)]).toEqual([REFERENCES, ['references.truncated']])
@@ -217,7 +217,7 @@ describe('a list that was cut says so', () => {
     expect([folder.references?.length, codes(folder.warnings)]).toEqual([REFERENCE_DIRECTORY_FILES, ['references.truncated']])
   })
 
-  test('but pictures and files that cannot be read take no place in it', async () => {
+  test('does not count pictures and unreadable files against its limit', async () => {
     const late = (await skill('late/SKILL.md')).skill
     expect(late.references).toEqual(['late/shots/z.md', 'late/end.md'])
     expect(codes(late.warnings)).not.toContain('references.truncated')

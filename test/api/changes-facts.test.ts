@@ -108,7 +108,7 @@ test('rules, includes and documents have theirs', () => {
   expect(facts('docs/guide.md')).toEqual({ commands: [{ command: 'npm install -g tool', path: 'docs/guide.md', line: 6 }] })
 })
 
-test('a description is told before and after, and looked into, also where only it is served', () => {
+test('a description is compared, and searched for facts, even of a skill that is only described', () => {
   expect(facts('closed/SKILL.md')).toEqual({
     hiddenCharacters: [{ path: 'closed/SKILL.md', line: 3, codePoint: 'U+202E', count: 1 }],
     hosts: [{ host: 'told.example', path: 'closed/SKILL.md', line: 3 }],
@@ -117,13 +117,13 @@ test('a description is told before and after, and looked into, also where only i
 })
 
 describe('limits', () => {
-  test('are told: a file with more hosts than are known, and an item with more than are listed', () => {
+  test('are reported: a file with more hosts than the limit, and an item with more facts than are listed', () => {
     const told = facts('full/SKILL.md')
     expect(told?.hosts).toHaveLength(500)
     expect(told?.truncated).toEqual(['hosts'])
   })
 
-  test('tell long commands that begin alike apart', () => {
+  test('distinguish long commands that begin alike', () => {
     expect(facts('full/SKILL.md')?.commands).toEqual([
       { command: LONG.slice(0, 200), path: 'full/SKILL.md', line: 5 },
       { command: LONG.slice(0, 200), path: 'full/SKILL.md', line: 5 },

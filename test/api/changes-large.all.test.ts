@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('a page of changes ends before it is too large, whatever its limit, and pages joined are the whole', async () => {
+test('pages of changes stay below the size limit at any page limit, and joined they give the whole', async () => {
   const pages: ChangesPage[] = []
   for (let cursor: string | null = null; ; ) {
     const page = (await app.ask('changes', ADDRESS, { from: 'v1', limit: 200, ...(cursor && { cursor }) })) as ChangesPage

@@ -4,7 +4,7 @@ import { testApp } from '#test/support/test-app.ts'
 
 type Ready = Extract<ChangesAnswer, { items: unknown }>
 
-test('documents that a license closes and opens are told as such', async () => {
+test('a document that a license closes or opens is reported as such', async () => {
   const closed = 'All rights reserved.\n'
   const files = {
     'package.json': '{"license":"MIT"}\n',

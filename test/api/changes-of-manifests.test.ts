@@ -74,7 +74,7 @@ test('an include list that begins or ends is a change of the manifest that both 
   })
 })
 
-test('a list of a manifest that one side has begins with it, and a manifest without a list is no cause of includes', () => {
+test("a list that only one side's manifest has begins with that manifest, and a manifest without lists causes no change of includes", () => {
   expect(itemAt('fresh/three/SKILL.md')).toMatchObject({
     causes: [
       { part: 'rules', path: 'fresh/SKILLSET.md', change: 'added' },

@@ -40,7 +40,7 @@ afterAll(() => app.close())
 type Ready = Extract<ChangesAnswer, { items: unknown }>
 const compare = async (address: string, from: string) => (await app.ask('changes', address, { from })) as Ready
 
-test('they are one item of the new name, and less similar ones are added and removed', async () => {
+test('a moved skill is one item under its new name; less similar ones are an addition and a removal', async () => {
   const { items, counts } = await compare(ADDRESS, 'v1')
   expect(items.map(({ change, path }) => `${change} ${path}`)).toEqual([
     'added another/SKILL.md',
@@ -53,7 +53,7 @@ test('they are one item of the new name, and less similar ones are added and rem
   expect(counts.skills).toEqual({ added: 1, removed: 1, changed: 0, moved: 1 })
 })
 
-test('they move back in the mirror', async () => {
+test('the reverse comparison reverses the moves', async () => {
   const { items } = await compare(`${ADDRESS}@v1`, 'main')
   expect(items.flatMap(item => ('movedFrom' in item ? [`${item.movedFrom} > ${item.path}`] : []))).toEqual([
     'docs/new.md > docs/old.md',

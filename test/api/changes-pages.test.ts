@@ -94,7 +94,7 @@ test('the pieces of a text, joined, apply to the old text and give the new one',
   }
 })
 
-test('the same answers have the same tags, whichever store and process they come from, and after indexing anew', async () => {
+test('equal comparisons have equal entity tags in any store, in any process, and after indexing again', async () => {
   const urls = [`/api/v1/changes${ADDRESS}?from=v1`, `/api/v1/changes${ADDRESS}@v1?from=main`]
   const tagsOf = async (one: TestApp) => Promise.all(urls.map(async url => (await one.get(url)).headers.etag))
   const expected = await tagsOf(app)

@@ -88,7 +88,7 @@ describe('items', () => {
     expect(nextCursor).toBeNull()
   })
 
-  test('of a skill say which parts changed, what caused it, and what a reviewer looks for', async () => {
+  test('of a skill list the changed parts, their causes, and the facts that a reviewer checks', async () => {
     expect(await itemAt('one/SKILL.md')).toMatchObject({
       directory: 'one',
       name: 'one',
@@ -108,7 +108,7 @@ describe('items', () => {
     })
   })
 
-  test('have the digest and budget that skills and files say', async () => {
+  test('have the digest and the budget that skills and files report', async () => {
     const item = await itemAt('one/SKILL.md')
     const { skill: now } = await app.askReady('skills', ADDRESS, { path: 'one/SKILL.md' })
     const { skill: then } = await app.askReady('skills', `${ADDRESS}@v1`, { path: 'one/SKILL.md' })
@@ -131,7 +131,7 @@ describe('items', () => {
     expect(document).toMatchObject({ title: 'A', parts: ['body', 'metadata'], facts: {} })
   })
 
-  test('that were added or removed have no parts and no causes, and facts only of what is there', async () => {
+  test('that were added or removed have no parts and no causes, and facts of the present side only', async () => {
     expect(await itemAt('fresh/SKILL.md')).toMatchObject({
       parts: [],
       causes: [],
@@ -141,7 +141,7 @@ describe('items', () => {
     expect(await itemAt('gone/SKILL.md')).toMatchObject({ parts: [], causes: [], after: null, facts: {} })
   })
 
-  test('tell another picture or large file of the same size', async () => {
+  test('report a picture or large file that changed and kept its size', async () => {
     const files = (value: number) => ({
       'package.json': MIT,
       'one/SKILL.md': skill('one', 'Do it.\n'),
@@ -162,7 +162,7 @@ describe('items', () => {
     }
   })
 
-  test('that moved are one, and what lies in the directory of a skill moved with it', async () => {
+  test('that moved are one item, and files in the directory of a skill move with it', async () => {
     expect(await itemAt('new/home/SKILL.md')).toMatchObject({
       movedFrom: 'old/place/SKILL.md',
       parts: ['body'],
@@ -182,7 +182,7 @@ describe('items', () => {
     expect((await compare(ADDRESS, { path: 'old' })).items.map(({ change }) => change)).toEqual(['removed'])
   })
 
-  test('come in pages whose limit may change, with counts of the whole', async () => {
+  test('are paged, with counts of the whole, and the limit may change between pages', async () => {
     const whole = await compare()
     const joined: ChangeItem[] = []
     let cursor: string | null = null
@@ -230,13 +230,13 @@ describe('the difference of a skill', () => {
     ])
   })
 
-  test('of one that did not change says so', async () => {
+  test('that did not change is empty and says so', async () => {
     const { skill: item, entries } = await compareSkill('two/SKILL.md')
     expect(item).toMatchObject({ change: 'unchanged', parts: [], causes: [], facts: {} })
     expect(entries.every(({ change }) => change === 'unchanged')).toBe(true)
   })
 
-  test('of one that was removed has every text removed', async () => {
+  test('that was removed removes every text', async () => {
     const { metadata, entries } = await compareSkill('gone/SKILL.md')
     expect([metadata.after, metadata.before?.name]).toEqual([null, 'gone'])
     expect(entries[1]).toMatchObject({ change: 'removed', after: null, content: '@@ -1 +0,0 @@\n-Something else.\n' })
@@ -289,7 +289,7 @@ describe('requests', () => {
 })
 
 describe('until both sides are indexed', () => {
-  test('the answer is their state, and a ref that is nothing is told before it', async () => {
+  test('the answer is the state of both, and a ref that does not exist is reported first', async () => {
     const repository = app.repository('acme/tools')
     const later = await repository.commit(
       { 'docs/later.md': '# Later\n' },
@@ -310,7 +310,7 @@ describe('until both sides are indexed', () => {
   })
 })
 
-test('a ready answer has a tag, and a client that has it receives 304', async () => {
+test('a ready answer has an entity tag, and a request with that tag receives 304', async () => {
   for (const query of ['from=v1', 'from=v1&skill=one/SKILL.md', 'from=main']) {
     const url = `/api/v1/changes${ADDRESS}?${query}`
     const { etag } = (await app.get(url)).headers

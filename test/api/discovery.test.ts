@@ -54,7 +54,7 @@ async function indexOf(path: string) {
 }
 
 describe('the index', () => {
-  test('names every skill that can be installed once, with an archive that is what its digest says', async () => {
+  test('lists every installable skill once, with an archive of the given digest', async () => {
     const index = await indexOf(ADDRESS + INDEX)
     expect(index.$schema).toBe('https://schemas.agentskills.io/discovery/0.2.0/schema.json')
     expect(index.skills.map(({ name }: { name: string }) => name)).toEqual(['pdf', 'one', 'another', 'two'])
@@ -68,7 +68,7 @@ describe('the index', () => {
     }
   })
 
-  test('of a folder names the skills below it', async () => {
+  test('of a folder lists the skills below it', async () => {
     const index = await indexOf(`${ADDRESS}/a${INDEX}`)
     expect(index.skills.map(({ name }: { name: string }) => name)).toEqual(['pdf'])
   })
@@ -84,7 +84,7 @@ describe('the index', () => {
     expect(logo.bytes).toEqual(Buffer.from(PNG))
   })
 
-  test('is 404 while the repository is being read, and says when to ask again', async () => {
+  test('is 404 while the repository is being indexed, with Retry-After', async () => {
     const { status, headers, bytes } = await get(`/local/acme/later${INDEX}`)
     expect([status, headers.get('retry-after'), headers.get('cache-control')]).toEqual([404, '1', 'no-store'])
     expect(JSON.parse(bytes.toString()).error.code).toBe('index.indexing')
@@ -106,7 +106,7 @@ describe('the index', () => {
 })
 
 describe('an archive', () => {
-  test('is compressed on its way where the client can read that, and not sent again where it is known', async () => {
+  test('is compressed if the client accepts it, and 304 if the client has it', async () => {
     const [, , one] = (await indexOf(ADDRESS + INDEX)).skills
     const plain = await app.get(one.url)
     expect(plain.headers['content-encoding']).toBeUndefined()

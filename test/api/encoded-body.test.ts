@@ -49,7 +49,7 @@ describe('a body that is compressed', () => {
     expect([answer.statusCode, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
   })
 
-  test('does not change who is refused first: a page of another origin', async () => {
+  test('does not change the order of refusals: a page of another origin is refused first', async () => {
     const answer = await scene.app.inject({
       method: 'POST',
       url: '/api/v1/me/tokens',
@@ -59,7 +59,7 @@ describe('a body that is compressed', () => {
     expect([answer.statusCode, answer.json().error.code]).toEqual([403, 'auth.forbidden_origin'])
   })
 
-  test('and empty is nothing: reading routes do not look at the header', async () => {
+  test('and empty counts as no body: reading routes ignore the header', async () => {
     expect((await scene.app.inject({ url: '/api/v1/featured', headers: { 'content-encoding': 'gzip' } })).statusCode).toBe(200)
   })
 })

@@ -59,7 +59,7 @@ describe('over each store, two replicas', () => {
     seen.push(answers)
   })
 
-  test('and every store gives those of every other, also after everything was indexed again', async () => {
+  test("accept each other's entity tags in every store, even after everything was indexed again", async () => {
     seen.push(await answersOf(await openOver('memory')))
     expect(seen).toHaveLength(kinds.length + 1)
     for (const answers of seen) expect(answers).toEqual(seen[0])

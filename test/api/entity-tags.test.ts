@@ -59,7 +59,7 @@ describe.each(READY)('%s', url => {
     expect(asked.headers['content-length']).toBe(String(Buffer.byteLength(read.body)))
   })
 
-  test.each(['GET', 'HEAD'] as const)('%s is 304 for whoever has the answer', async method => {
+  test.each(['GET', 'HEAD'] as const)('%s is 304 for a client that has the answer', async method => {
     const { headers: whole } = await send(url)
     const [etag, length] = [whole.etag as string, whole['content-length']]
     for (const listed of [etag, `W/${etag}`, `"x", ${etag}`, '*', ` ${etag} `]) {
@@ -76,7 +76,7 @@ describe.each(READY)('%s', url => {
     }
   })
 
-  test('is whole for whoever has another one', async () => {
+  test('is sent whole to a client that has another one', async () => {
     for (const listed of ['"x"', 'x', '""', ',', '"*"']) {
       const answer = await send(url, listed)
       expect([answer.statusCode, answer.json().commit], listed).toEqual([200, expect.any(String)])
@@ -84,7 +84,7 @@ describe.each(READY)('%s', url => {
   })
 })
 
-test('what says the same has the same tag, and what says something else has another', async () => {
+test('equal answers have equal tags, and different answers have different tags', async () => {
   const tags = new Map<string, string>()
   const urls = [
     ...READY,
@@ -105,7 +105,7 @@ test('what says the same has the same tag, and what says something else has anot
   expect(new Set(tags.values()).size).toBe(tags.size)
 })
 
-test('an answer that was given before is told to be the same without a read of it', async () => {
+test('an answer that was given before is confirmed without reading the store', async () => {
   for (const url of READY.slice(1)) {
     const etag = (await send(url)).headers.etag as string
     const before = reads
@@ -116,7 +116,7 @@ test('an answer that was given before is told to be the same without a read of i
   }
 })
 
-test('a mount says what the host says now: with another description it has another tag', async () => {
+test('the tag of a mount changes with the description at the host', async () => {
   const url = `/api/v1/mounts${ADDRESS}`
   const before = (await send(url)).headers.etag as string
   await app.open(`${ADDRESS}@main`)
@@ -124,7 +124,7 @@ test('a mount says what the host says now: with another description it has anoth
   expect([named.statusCode, named.json().ref]).toEqual([200, 'main'])
 })
 
-test('states and errors have no tag, whatever the client has', async () => {
+test('states and errors have no tag, whatever tag the client sends', async () => {
   const state = await send('/api/v1/mounts/local/acme/other', '*')
   expect([state.statusCode, state.json().index.status, state.headers.etag]).toEqual([200, 'indexing', undefined])
   for (const [url, status] of [
@@ -140,11 +140,11 @@ test('states and errors have no tag, whatever the client has', async () => {
   }
 })
 
-test('what is not about an address has none', async () => {
+test('an answer that is not about an address has no tag', async () => {
   for (const url of ['/api/v1/featured', '/api/v1/openapi.json']) expect((await send(url, '*')).statusCode).toBe(200)
 })
 
-test('pages of other origins may ask so, and read the tag', async () => {
+test('pages of other origins may send If-None-Match and read the tag', async () => {
   const preflight = await app.app.inject({
     method: 'OPTIONS',
     url: READY[0] as string,
@@ -158,7 +158,7 @@ test('pages of other origins may ask so, and read the tag', async () => {
   expect(preflight.headers['access-control-allow-headers']).toMatch(/if-none-match/i)
 })
 
-test('processes with the same keys give the same tag, whatever their store', async () => {
+test('processes with the same keys give the same tag over any store', async () => {
   const keys = [{ kid: 'one', key: 'k'.repeat(43) }]
   const apps = await Promise.all([1, 2].map(() => testApp({ 'acme/tools': FILES }, { keys, baseUrl: BASE_URL })))
   try {

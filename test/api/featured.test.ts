@@ -54,7 +54,7 @@ const addresses = async (at: TestApp) => (await items(at)).map(({ address }) => 
 const nameOf = (bytes: Uint8Array, extension: string) => `${createHash('sha256').update(bytes).digest('hex')}.${extension}`
 
 describe('the cards', () => {
-  test('are in the order of the operator, and ask for what is not indexed yet', async () => {
+  test('keep the order of the operator, and start indexing repositories without an index', async () => {
     const at = await start('- address: /local/acme/mixed\n- address: /local/acme/handbook\n')
     const first = await items(at)
     expect(first.map(({ address, index }) => [address, index.status])).toEqual([
@@ -65,7 +65,7 @@ describe('the cards', () => {
     expect((await items(at)).map(({ index }) => index.status)).toEqual(['ready', 'ready'])
   })
 
-  test('carry what the mount says of the repository: its introduction, its skills counted, a few of them by name', async () => {
+  test('carry what the mount reports: introduction, number of skills, names of a few skills', async () => {
     const at = await start('- address: /local/acme/handbook\n')
     await at.open('/local/acme/handbook')
     const mount = await at.ask('mounts', '/local/acme/handbook')
@@ -83,7 +83,7 @@ describe('the cards', () => {
     expect(mount.image).toContain('/own.png')
   })
 
-  test('may be of a folder at a ref, whose skills alone they count', async () => {
+  test('may be of a folder at a ref, and then count the skills in it only', async () => {
     const at = await start('- address: /local/acme/handbook@main/b\n')
     await at.open('/local/acme/handbook')
     expect(await items(at)).toMatchObject([
@@ -94,7 +94,7 @@ describe('the cards', () => {
     ])
   })
 
-  test('say that indexing failed, and when it is tried again', async () => {
+  test('report a failed index, and when it is retried', async () => {
     const at = await start('- address: /local/acme/handbook\n')
     await at.open('/local/acme/free')
     await at.get('/api/v1/mounts/local/acme/handbook')
@@ -142,14 +142,14 @@ describe('left out', () => {
     expect(await addresses(at)).toEqual(['/local/acme/handbook'])
   })
 
-  test('are repositories whose index found no license, neither of their own nor of a skill', async () => {
+  test('are repositories whose index found no license, neither of the repository nor of a skill', async () => {
     const at = await start('- address: /local/acme/free\n- address: /local/acme/mixed\n- address: /local/acme/mixed/one\n')
     expect(await addresses(at)).toEqual(['/local/acme/free', '/local/acme/mixed', '/local/acme/mixed/one'])
     await at.index()
     expect(await addresses(at)).toEqual(['/local/acme/mixed'])
   })
 
-  test('is what a host does not show, and what it does not tell in time: the others do not wait for it', async () => {
+  test('is a repository that the host hides or does not answer for in time; other cards do not wait for it', async () => {
     const at = await start(
       '- address: /gh/acme/handbook\n- address: /local/acme/handbook\n- address: /gh/acme/mixed\n',
       {},
@@ -168,7 +168,7 @@ describe('left out', () => {
   })
 })
 
-test('the log says once what is left out and why, and nothing of a reference repository that nobody asked for', async () => {
+test('the log names each card that is left out and why, once, and no reference repository without a visitor', async () => {
   const lines: { level: number; address?: string; reason?: string }[] = []
   const stream = { write: (line: string) => lines.push(JSON.parse(line)) }
   const logger = { level: 'warn', stream }
@@ -209,7 +209,7 @@ function beImpatient(at: TestApp): void {
   Object.assign(at.deps, { patienceMs: { card: IMPATIENT_MS, listings: IMPATIENT_MS } })
 }
 
-describe('what the operator vouches for', () => {
+describe('repositories verified by the operator', () => {
   test('is verified on the card and on every mount of the repository, in any spelling that the host takes', async () => {
     const at = await start(
       '- address: /local/acme/handbook/b\n  verified: true\n- address: /gh/ACME/Mixed\n  verified: true\n',
@@ -231,7 +231,7 @@ describe('what the operator vouches for', () => {
 })
 
 describe("the operator's picture", () => {
-  test("comes before the manifest's on the card and on the mount, also while nothing is indexed", async () => {
+  test("precedes the manifest's picture on the card and on the mount, even before indexing", async () => {
     const at = await start('- address: /local/acme/handbook\n  image: cover.png\n', { 'cover.png': PNG })
     const image = `${BASE_URL}/media/${nameOf(PNG, 'png')}`
     expect((await items(at))[0]).toMatchObject({ image, index: { status: 'indexing' } })
@@ -264,7 +264,7 @@ describe("the operator's picture", () => {
     expect(await imageOf('/local/acme/handbook@v1/b')).toBe('gif')
   })
 
-  test('is served under its hash, for ever, by ranges, as what its first bytes say, to any page', async () => {
+  test('is served under its hash, immutable, with ranges, with the type of its bytes, to any origin', async () => {
     const pictures = { 'a.txt': PNG, b: GIF, 'c.png': JPEG, 'd.webp': WEBP }
     const yaml = Object.keys(pictures).map(name => `- address: /local/acme/handbook/${name[0]}\n  image: ${name}\n`)
     const at = await start(yaml.join(''), pictures)
@@ -295,7 +295,7 @@ describe("the operator's picture", () => {
     }
   })
 
-  test('is the only thing under /media/', async () => {
+  test('is the only content under /media/', async () => {
     const at = await start('- address: /local/acme/handbook\n  image: cover.png\n', { 'cover.png': PNG })
     const name = nameOf(PNG, 'png')
     const rests = ['', '~', 'cover.png', 'featured.yaml', name.replace('.png', ''), name.replace('.png', '.gif'), `${name}/`]

@@ -45,7 +45,7 @@ afterAll(() => app.close())
 
 const HANDBOOK = '/local/acme/handbook'
 
-test('until the index is ready no file is read, and the answer says when to ask again', async () => {
+test('before the index is ready no file is served, and the answer has Retry-After', async () => {
   const answer = await app.get(`/api/v1/files${HANDBOOK}?path=docs/text.md`)
   expect([answer.status, answer.json.error.code]).toEqual([503, 'index.indexing'])
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
@@ -81,7 +81,7 @@ test.for([1_000, 4_096, 100_000])('pages of %i characters, joined, are the bytes
   expect(text).toBe(TEXT)
 })
 
-test('an offset at the end gives an empty page, past it 400', async () => {
+test('an offset at the end gives an empty page, beyond the end 400', async () => {
   const { totalLength } = await app.ask('files', HANDBOOK, { path: 'docs/text.md' })
   expect(await app.ask('files', HANDBOOK, { path: 'docs/text.md', offset: totalLength })).toMatchObject({
     content: '',

@@ -89,7 +89,7 @@ async function found(query: string, address = GARDEN, more: Record<string, strin
 const PLANT = 'skills/plant/SKILL.md'
 
 describe('a result', () => {
-  test('that is a skill is what its listing says, with the files of it that match', async () => {
+  test('that is a skill equals its listing, with the files of it that match', async () => {
     expect(await find('lilies')).toEqual([
       {
         kind: 'skill',
@@ -145,7 +145,7 @@ describe('a result', () => {
   })
 })
 
-describe('what is found', () => {
+describe('find returns', () => {
   test.for<[string, Record<string, string[]>]>([
     ['spade', { [PLANT]: [] }],
     ['digging', { [PLANT]: [] }],
@@ -188,7 +188,7 @@ describe('what is found', () => {
     expect(await found('shears')).toEqual({ 'reserved/shears.md': [] })
   })
 
-  test('a skill at the root with its own files, and beside it the documents that are not', async () => {
+  test('a skill at the root with its own files, and other documents separately', async () => {
     const results = await found('tulips', '/local/acme/single')
     expect(new Set(Object.keys(results))).toEqual(new Set(['SKILL.md', 'docs/guide.md']))
     expect(new Set(results['SKILL.md'])).toEqual(new Set(['notes.md', 'references/kinds.md']))
@@ -199,7 +199,7 @@ describe('what is found', () => {
   })
 })
 
-describe('what is not found', () => {
+describe('find does not return', () => {
   test.for([
     ['asters', 'READMEs describe folders, and community files are for those who work on them'],
     ['zinnias', 'manifests are rules and not content'],
@@ -220,7 +220,7 @@ describe('what is not found', () => {
     expect(await find(`${query} ${query}`, `${GARDEN}/skills`)).toEqual([])
   })
 
-  test('neither by a misspelling of it', async () => {
+  test('excluded content for a misspelled query', async () => {
     for (const query of ['zinnia', 'begonia', 'crocuse', 'orchid', 'orchds', 'peonie', 'dahlai'])
       expect(await find(query)).toEqual([])
   })
@@ -231,7 +231,7 @@ describe('what is not found', () => {
 })
 
 describe('before the index is ready', () => {
-  test('find tells that it is being made, or why there is none', async () => {
+  test('find reports the state: indexing, or why there is no index', async () => {
     const repository = await app.repositories.create('acme', 'later')
     const commit = await repository.commit({ 'a.md': '# Tulips\n' })
     const url = endpointUrl('find', '/local/acme/later', { query: 'tulips' })
@@ -256,7 +256,7 @@ describe('before the index is ready', () => {
 })
 
 describe('order', () => {
-  test('a skill stands where its best member stands, even when only a file of it matches', async () => {
+  test('a skill ranks by its best member, even if only a file of it matches', async () => {
     const repository = await app.repositories.create('acme', 'ordered')
     await repository.commit({
       LICENSE: MIT,

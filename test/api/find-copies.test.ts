@@ -55,7 +55,7 @@ describe('byte-identical copies', () => {
   })
 })
 
-test('what lies in folders for tests comes after skills', async () => {
+test('files in test folders rank behind skills', async () => {
   const [first, second] = await find('why did my job fail last night')
   expect([first.path, second.kind]).toEqual(['skills/explain-failure/SKILL.md', 'document'])
 })

@@ -86,13 +86,13 @@ describe('a document or file is shown', () => {
     expect(await passage('northern wall', 'docs/garden.md')).toContain('northern wall')
   })
 
-  test('with its own summary where only its title, path or nothing of its text matches', async () => {
+  test('with its own summary if only its title or path matches, or no part of its text', async () => {
     expect(await passage('wisteria', 'docs/only-title.md')).toBe('A climber.')
     expect(await passage('huge', 'docs/huge.md')).toBe('The beginning.')
     expect(await passage('which month', 'docs/garden.md')).toBe('What to do in which month.')
   })
 
-  test('with what a misspelled word means', async () => {
+  test('with the word that a misspelling stands for', async () => {
     expect(await passage('divide astres', 'skills/plant/references/asters.md')).toContain('Divide asters in spring.')
   })
 
@@ -163,12 +163,12 @@ describe('a passage is plain text', () => {
       expect(summary).not.toContain(mark)
   })
 
-  test('without what front matter says beside it', async () => {
+  test('without front matter', async () => {
     for (const query of ['tulips', 'rest', 'january'])
       expect(await passage(query, 'docs/garden.md')).not.toMatch(/author|---|description:/)
   })
 
-  test('and what is commented out is not shown', async () => {
+  test('without comments', async () => {
     const summary = (await shown('gladiolus'))['docs/marks.md']?.summary ?? ''
     expect(summary).not.toContain('gladiolus')
   })
@@ -201,11 +201,11 @@ describe('a passage is short', () => {
     expect(summaries.some(summary => summary.endsWith('x。'))).toBe(true)
   })
 
-  test('and nothing behind what is searched of a file is found or shown', async () => {
+  test('for text behind the searched part of a file: it is neither found nor shown', async () => {
     expect(await shown('violets')).toEqual({})
   })
 
-  test('whatever the query is', async () => {
+  test('for any query', async () => {
     const words = fc.constantFrom(
       'tulips',
       'the',

@@ -52,8 +52,8 @@ const HANDBOOK: Searchable = {
   'skills/secret/SKILL.md': { name: 'secret', description: 'A proprietary way to bake bread.', describedOnly: true },
 }
 
-describe('what is found', () => {
-  test('a skill carries what its listing says, a document its title and summary', async () => {
+describe('find returns', () => {
+  test('a skill with the fields of its listing, and a document with title and summary', async () => {
     const app = await open(HANDBOOK)
     expect((await app.find('extract tables')).items[0]).toEqual({
       kind: 'skill',
@@ -106,7 +106,7 @@ describe('what is found', () => {
     expect(paths(await app.find(query))).toEqual(['a.md'])
   })
 
-  test('nothing is found for words that stand nowhere, nor for signs alone', async () => {
+  test('no results for words that no file has, and for punctuation', async () => {
     const app = await open(HANDBOOK)
     expect((await app.find('zzzzqqqq')).items).toEqual([])
     expect((await app.find('?! ...')).items).toEqual([])
@@ -116,7 +116,7 @@ describe('what is found', () => {
     expect(await (await open({})).find('anything')).toMatchObject({ items: [], nextCursor: null })
   })
 
-  test('a skill that is only described says so', async () => {
+  test('a described-only skill marked as such', async () => {
     expect((await (await open(HANDBOOK)).find('bread')).items).toMatchObject([
       { path: 'skills/secret/SKILL.md', describedOnly: true },
     ])
@@ -140,7 +140,7 @@ describe('folding', () => {
     )
   })
 
-  test('a skill stands where its best member stands, even when only a file of it matches', async () => {
+  test('a skill ranks by its best member, even if only a file of it matches', async () => {
     const app = await open({
       'a/SKILL.md': { name: 'gardening', description: 'Plants.' },
       'a/tulips.md': { title: 'Tulips', body: 'Tulips.' },
@@ -183,7 +183,7 @@ describe('the searched folder', () => {
     expect(paths(await (await open(files)).find('tulips', { path: 'a-b' }))).toEqual(['a-b/x.md'])
   })
 
-  test('a folder inside a skill answers as the skill, with the files below it', async () => {
+  test('a folder inside a skill finds the skill, with the files below the folder', async () => {
     const page = await (await open(files)).find('tulips', { path: 'a/references' })
     expect(page.items).toMatchObject([{ kind: 'skill', path: 'a/SKILL.md', moreFiles: 0 }])
     expect(page.items[0]?.kind === 'skill' && page.items[0].files.map(file => file.path).sort(compareBytes)).toEqual([
@@ -217,7 +217,7 @@ describe('paging', () => {
     Array.from({ length: 40 }, (_, number) => [`docs/${number}.md`, `tulips ${'and more '.repeat(number % 7)}`]),
   )
 
-  test('pages joined are the unpaged list, whatever the limits', async () => {
+  test('pages joined are the unpaged list, for any limits', async () => {
     const app = await open(files)
     const whole = await findAll(app, 'tulips')
     expect(whole).toHaveLength(40)
@@ -236,7 +236,7 @@ describe('paging', () => {
     )
   })
 
-  test('without a limit a page has ten results, and the last page says that it is the last', async () => {
+  test('a page without a limit has ten results, and the last page has no cursor', async () => {
     const app = await open(files)
     const page = await app.find('tulips')
     expect(page.items).toHaveLength(10)

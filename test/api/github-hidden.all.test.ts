@@ -7,4 +7,4 @@ describe.each([
   { who: 'an app', what: 'never opened', tokenOf: byApp, isOpened: false },
   { who: 'a stranger', what: 'never opened', tokenOf: byStranger, isOpened: false },
   { who: 'a stranger', what: 'opened while everyone saw it', tokenOf: byStranger, isOpened: true },
-])('with a token of $who, a repository that was $what and is hidden now', hiddenAsAbsent)
+])('a repository that was $what and is hidden now, with a token of $who', hiddenAsAbsent)

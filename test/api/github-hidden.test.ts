@@ -2,6 +2,6 @@ import { describe } from 'vitest'
 import { byOwner, hiddenAsAbsent } from './support/hidden-repositories.ts'
 
 describe.each([{ who: 'the owner', what: 'never opened', tokenOf: byOwner, isOpened: false }])(
-  'with a token of $who, a repository that was $what and is hidden now',
+  'a repository that was $what and is hidden now, with a token of $who',
   hiddenAsAbsent,
 )

@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 test.each(REFS)(
-  'the requests of %s, by somebody who sees more: the same and one of git, and another a minute later, by which everyone looks',
+  'the requests of %s, with a token that sees more: the same and one to git, and another a minute later as everyone',
   async (_, refOf, rest, git) => {
     const ref = refOf(await makeNamedCommits(app))
     const address = `${ADDRESS}${ref === null ? '' : `@${encodeURIComponent(ref)}`}`

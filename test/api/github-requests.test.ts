@@ -49,14 +49,14 @@ describe('the requests of an address', () => {
     },
   )
 
-  test('of a ref that is neither a branch nor a tag: none but those for the repository', async () => {
+  test('of a ref that is neither a branch nor a tag: only those for the repository', async () => {
     await makeNamedCommits(app)
     for (const ref of ['refs/pull/1/head', 'HEAD'])
       expect((await mount(`${ADDRESS}@${encodeURIComponent(ref)}`)).json.error.code).toBe('mount.ref_not_found')
     expect(counts()).toEqual({ rest: 1, git: 1 })
   })
 
-  test('of a ref that nobody pushed: none of the API, and one of git a minute, however many names are tried', async () => {
+  test('of a ref that does not exist: none to the API, and one to git a minute, for any number of names', async () => {
     await app.open(ADDRESS)
     app.github.log.clear()
     for (let name = 0; name < 50; name++)
@@ -64,7 +64,7 @@ describe('the requests of an address', () => {
     expect(counts()).toEqual({ rest: 0, git: 1 })
   })
 
-  test('of a tag: another of git five minutes later, by which a branch of its name is noticed', async () => {
+  test('of a tag: another one to git five minutes later, which detects a branch of the same name', async () => {
     const { tagged, tip } = await makeNamedCommits(app)
     await app.open(`${ADDRESS}@v1`)
     await app.repository('acme/tools').branch('v1', tip)
@@ -74,7 +74,7 @@ describe('the requests of an address', () => {
     expect((await mount(`${ADDRESS}@v1`)).json.commit).toBe(tip)
   })
 
-  test('are no more for twenty visitors at once, who leave one job', async () => {
+  test('are no more for twenty simultaneous visitors, who leave one job', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => mount()))
     expect(answers.map(({ json }) => json.index.status)).toEqual(answers.map(() => 'indexing'))
     expect(await app.index()).toBe(1)

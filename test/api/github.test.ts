@@ -72,14 +72,14 @@ test('a skill with large files has the same archive as in a folder', async () =>
   expect(await digestAt('gh')).toBe(await digestAt('local'))
 })
 
-test('what is refused is found at the host', async () => {
+test('a withheld file links to its source at the host', async () => {
   await app.open(ADDRESS)
   const answer = await app.get(`/api/v1/files${ADDRESS}?path=skills/one/logo.png`)
   const sourceUrl = `${app.github.origins.web}/acme/tools/raw/${app.commitOf('acme/tools')}/skills/one/logo.png`
   expect(answer).toMatchObject({ status: 415, json: { error: { code: 'file.not_text', sourceUrl } } })
 })
 
-describe('what the host does not show to everyone', () => {
+describe('a repository that the host does not show to everyone', () => {
   beforeEach(learnToken)
 
   const states: [string, (repository: Repository) => void][] = [
@@ -119,7 +119,7 @@ describe('what the host does not show to everyone', () => {
     })
   })
 
-  test.each(states)('is on no route a minute after it was indexed, when it is %s', async (_, hide) => {
+  test.each(states)('is on no route a minute after it was indexed, if it is %s', async (_, hide) => {
     await app.open(ADDRESS)
     const commit = app.commitOf('acme/tools')
     await mount(`${ADDRESS}@${commit}`)
@@ -141,7 +141,7 @@ describe('what the host does not show to everyone', () => {
   })
 })
 
-test('a renamed repository answers under its new address, with the index that it has', async () => {
+test('a renamed repository answers under its new address, with its existing index', async () => {
   await app.open(ADDRESS)
   app.github.world.rename(await app.github.shown('acme', 'tools'), { owner: app.github.organization('Moved'), name: 'Kit' })
   app.advanceClock(301)
@@ -168,7 +168,7 @@ test('an empty repository has no ref', async () => {
 })
 
 describe('a host that cannot be asked', () => {
-  test('because of its limit is 503 with the seconds to wait, while what is indexed goes on being served', async () => {
+  test('because of its limit is 503 with Retry-After, while indexed addresses are still served', async () => {
     await app.open(ADDRESS)
     for (const [pause, status] of [
       [() => app.github.limits.exhaust(null, { seconds: 300 }), 403],
@@ -186,12 +186,12 @@ describe('a host that cannot be asked', () => {
     }
   })
 
-  test('but answers late is waited for', async () => {
+  test('but answers late is awaited', async () => {
     app.github.faults.add({ delaySeconds: 0.2, times: 9, match: { host: 'api' } })
     expect((await mount()).status).toBe(200)
   })
 
-  test('since it is silent is 503 as soon as the patience of a visitor ends', async () => {
+  test('because it does not answer is 503 after the patience of a visitor', async () => {
     const impatient = await openImpatient()
     impatient.github.faults.add({ delaySeconds: 60, times: 9, match: { host: 'api' } })
     expect(await impatient.get('/api/v1/mounts/gh/acme/empty')).toMatchObject(UNAVAILABLE)
@@ -228,7 +228,7 @@ test.each([
   [429, 'mount.rate_limited'],
   [403, 'mount.rate_limited'],
   [503, 'mount.unavailable'],
-])('while git asks for a pause with %i, what is known is answered and the rest says when to ask again', async (status, code) => {
+])('while git is paused by %i, known addresses are answered and the rest is refused with Retry-After', async (status, code) => {
   await app.open(ADDRESS)
   app.github.faults.add({ match: { host: 'web' }, status, body: '', headers: { 'retry-after': '600' } })
   const refs = () => app.get(`/api/v1/refs${ADDRESS}`)

@@ -38,7 +38,7 @@ test('every golden file has its card', async () => {
   )
 })
 
-test('a card is the same whatever was drawn before it, and in a process that has drawn nothing', async () => {
+test('a card is the same in a new process and after other cards were drawn', async () => {
   for (const name of ['chinese', 'korean', 'japanese', 'mixed', 'hangul', 'latin', 'hangul'])
     expect((await draw(name, null)).equals(await readFile(join(FOLDER, `${name}.png`))), name).toBe(true)
   const fresh = createDrawer(PATIENT_TASK)

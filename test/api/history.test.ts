@@ -39,7 +39,7 @@ afterAll(() => app.close())
 const historyOf = async (address: string, path = 'a/SKILL.md') => (await app.ask('history', address, { path })) as SkillHistory
 const questions = () => app.github.log.rest.filter(({ path }) => /\/commits\?/.test(path)).length
 
-test('a folder tells the commits of every delivered file, and none of another', async () => {
+test('the history of a folder lists the commits of every delivered file, and of no other file', async () => {
   const { status, path, commits, paths, truncated } = await historyOf('/local/acme/tools')
   expect([status, path, truncated]).toEqual(['ready', 'a/SKILL.md', false])
   expect(paths).toEqual(['a/SKILL.md', 'SKILLSET.md', 'shared.md', 'a/run.sh'])
@@ -54,7 +54,7 @@ test('a folder tells the commits of every delivered file, and none of another', 
   )
 })
 
-test('what is behind an older commit is told there', async () => {
+test('the history at an older commit lists the commits behind it', async () => {
   const address = `/local/acme/tools@${made[3]}`
   await app.open(address)
   const { commits } = await historyOf(address)
@@ -88,7 +88,7 @@ test('a subject is withheld where the license permits a description only', async
   }
 })
 
-test('a folder tells the commits of what it lists, without what is withheld or only described', async () => {
+test('the history of a folder lists the commits of its contents, without withheld and described-only files', async () => {
   const told = async (address: string) => {
     const { path, commits, paths, truncated } = (await app.ask('history', address, {})) as SkillHistory
     return { path, paths, truncated, subjects: commits.map(({ subject }) => subject) }
@@ -108,7 +108,7 @@ test('a folder tells the commits of what it lists, without what is withheld or o
   expect(await told('/local/acme/bare')).toEqual({ path: '', paths: [], truncated: true, subjects: [] })
 })
 
-test('where the history begins with the commit of the address, no commit can be missing', async () => {
+test('a history that begins with the commit of the address is complete', async () => {
   const address = `/local/acme/tools@${made[0]}`
   await app.open(address)
   for (const query of [{}, { path: 'a/SKILL.md' }]) {
@@ -117,7 +117,7 @@ test('where the history begins with the commit of the address, no commit can be 
   }
 })
 
-test('a folder whose manifest excludes itself does not tell of it', async () => {
+test('the history of a folder whose manifest excludes itself does not mention the manifest', async () => {
   await app.open('/local/acme/shy')
   const { paths, commits } = (await app.ask('history', '/local/acme/shy', {})) as SkillHistory
   expect([paths, commits.map(({ subject }) => subject)]).toEqual([['a/SKILL.md'], ['skill']])
@@ -134,7 +134,7 @@ test('nothing but the path of a skill inside the mount has a history', async () 
     expect([url, (await app.get(`/api/v1/history${url}`)).json.error.code]).toEqual([url, code])
 })
 
-test('many commits are cut to the latest, and said to be', async () => {
+test('a history of many commits is cut to the latest ones, and says so', async () => {
   await repository.branch('many', made[0] as string)
   for (let turn = 0; turn < 22; turn++) await repository.commit({ 'a/SKILL.md': skill(`${turn}`) }, { branch: 'many' })
   for (const host of ['local', 'gh']) {
@@ -186,7 +186,7 @@ describe('a private repository', () => {
   })
   afterAll(() => scene.close())
 
-  test('tells its history to those who see it alone', async () => {
+  test('shows its history only to those who may see it', async () => {
     const ada = await scene.signIn(scene.ada)
     await ada.get('/api/v1/mounts/gh/acme/closed')
     await scene.index()

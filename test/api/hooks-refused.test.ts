@@ -26,7 +26,7 @@ describe('a message', () => {
     expect(await post(await delivery())).toMatchObject({ status: 401, json: { error: { code: 'hook.forged' } } })
   })
 
-  test('with a right signature that is no such message is refused, and may come again', async () => {
+  test('with a valid signature and an invalid body is refused, and may be sent again', async () => {
     for (const [event, body] of [
       ['push', '{}'],
       ['push', 'no json'],
@@ -40,7 +40,7 @@ describe('a message', () => {
     }
   })
 
-  test('that is too long is refused before it is read whole', async () => {
+  test('that is too long is refused before it is read completely', async () => {
     const delivery = await signed()
     const answer = await post({ ...delivery, body: ' '.repeat(5 * 1024 * 1024) })
     expect(answer).toMatchObject({ status: 413, json: { error: { code: 'request.too_large' } } })

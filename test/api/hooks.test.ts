@@ -14,7 +14,7 @@ import { ADDRESS, app, hookApp, mount, post, push, repository, tell, useHookScen
 useHookScene()
 
 describe('a push', () => {
-  test('of a branch that somebody has opened is indexed at once, and shown to the next visitor', async () => {
+  test('to a branch that was opened before is indexed at once, and shown to the next visitor', async () => {
     await app.open(ADDRESS)
     app.github.log.clear()
     const { after, answer } = await push({ 'docs/guide.md': '# Guide\n\nTwo.\n' })
@@ -24,7 +24,7 @@ describe('a push', () => {
     expect(app.github.log.lines.filter(line => line.includes('/commits/'))).toHaveLength(1)
   })
 
-  test('of the default branch is on the page of its owner, whether its commit had to be indexed or was', async () => {
+  test('to the default branch appears on the page of its owner, whether its commit is new or indexed already', async () => {
     const skills = async () => (await app.get('/api/v1/owners/gh/acme')).json.indexed[0]?.index.counts.skills
     const skill = (name: string) => `---\nname: ${name}\ndescription: The ${name} one.\n---\nDo it.\n`
     await app.open(ADDRESS)
@@ -49,7 +49,7 @@ describe('a push', () => {
     expect(await app.index()).toBe(1)
   })
 
-  test('of what nobody has opened indexes nothing', async () => {
+  test('to a ref that was never opened indexes nothing', async () => {
     await push({ 'docs/guide.md': 'Two.' })
     expect(await app.index()).toBe(0)
     await app.open(ADDRESS)
@@ -58,7 +58,7 @@ describe('a push', () => {
     expect((await mount(`${ADDRESS}@side`)).json.index.status).toBe('indexing')
   })
 
-  test('that deletes a branch shows it to nobody any more', async () => {
+  test('that deletes a branch makes it missing for everybody', async () => {
     const side = await app.repository('acme/tools').commit({ 'side.md': 'Side.' }, { branch: 'side' })
     await app.open(`${ADDRESS}@side`)
     await app.repository('acme/tools').git('update-ref', '-d', 'refs/heads/side')
@@ -87,7 +87,7 @@ describe('a push', () => {
     expect((await mount(`${ADDRESS}@v1`)).json).toMatchObject({ commit: after, index: { status: 'ready' } })
   })
 
-  test('that comes twice does nothing the second time', async () => {
+  test('that is delivered twice has no effect the second time', async () => {
     await app.open(ADDRESS)
     const { payload } = await push({ 'docs/guide.md': 'Two.' }, { id: 'one' })
     expect(await app.index()).toBe(1)
@@ -118,7 +118,7 @@ describe('a push', () => {
     expect(await app.index()).toBe(0)
   })
 
-  test('to a repository that the host no longer shows indexes nothing, although the message says that it is public', async () => {
+  test('to a repository that the host hides indexes nothing, although the message calls it public', async () => {
     await app.open(ADDRESS)
     const before = app.commitOf('acme/tools')
     const after = await app.repository('acme/tools').commit({ 'docs/guide.md': 'Two.' })
@@ -128,7 +128,7 @@ describe('a push', () => {
     expect(await app.index()).toBe(0)
   })
 
-  test('while the host cannot be asked goes on showing what is known, and is indexed meanwhile', async () => {
+  test('while the host is down is indexed, and known commits are still served', async () => {
     await app.open(ADDRESS)
     app.github.faults.add({ reset: true, times: 99 })
     const { after } = await push({ 'docs/guide.md': 'Two.' })
@@ -141,7 +141,7 @@ describe('a push', () => {
   })
 })
 
-describe('pushes that are heard out of order', () => {
+describe('pushes that arrive out of order', () => {
   const skill = (name: string) => ({
     [`skills/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: The ${name} one.\n---\nDo it.\n`,
   })
@@ -181,7 +181,7 @@ describe('pushes that are heard out of order', () => {
   })
 })
 
-describe('what the host stops to show is on no route from the message on', () => {
+describe('a repository that the host hides is on no route once the message arrives', () => {
   test.each([
     ['privatized', 'repository', () => Object.assign(repository, { visibility: 'private' })],
     ['deleted', 'repository', () => {}],
@@ -220,7 +220,7 @@ describe('what the host stops to show is on no route from the message on', () =>
     expect((await mount()).status).toBe(404)
   })
 
-  test('also of the page of its owner, when the host was being asked for it just then', async () => {
+  test('even on a page of its owner that was being fetched from the host at that moment', async () => {
     app.github.faults.add({ delaySeconds: 0.2, times: 1, match: { host: 'api', path: /\/repos\?/ } })
     const before = app.get('/api/v1/owners/gh/acme')
     while (!app.github.log.all.some(({ path }) => path.includes('/repos?'))) await setImmediate()
@@ -254,7 +254,7 @@ test('a repository that becomes public is on the page of its owner at once, also
   expect(await shown()).toEqual(['tools'])
 })
 
-test('installations that come, go or reach something else have their repositories looked up anew', async () => {
+test('an installation that is added, removed or changed has its repositories looked up again', async () => {
   const other = await app.github.shown('acme', 'other')
   const installation = app.github.install(hookApp, app.github.organization('acme'), { selection: 'all' })
   const messages = [
@@ -272,7 +272,7 @@ test('installations that come, go or reach something else have their repositorie
 })
 
 test.each(['suspend', 'unsuspend'])(
-  'installations that the owner %ss have the repositories of the account looked up anew',
+  'an installation that the owner %ss has the repositories of the account looked up again',
   async action => {
     const installation = app.github.install(hookApp, app.github.organization('acme'), { selection: 'all' })
     await mount()
@@ -284,7 +284,7 @@ test.each(['suspend', 'unsuspend'])(
   },
 )
 
-test('collaborators that come or go have their repository looked up anew', async () => {
+test('a collaborator who is added or removed has the repository looked up again', async () => {
   await mount()
   app.github.log.clear()
   const member = app.github.user('ada')

@@ -67,7 +67,7 @@ test.for([...PATHS, '/api/v1/nothing', '/api/v1/openapi.json'])(
 )
 
 test.for(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
-  '%s on a route of the interface is 405 with allow, whatever its body',
+  '%s on a route of the interface is 405 with Allow, with or without a body',
   async method => {
     for (const url of [...PATHS, '/api/v1/openapi.json']) {
       const bodies = [
@@ -186,14 +186,14 @@ test('a query at its bounds is valid: 500 characters however many bytes, an inte
   expect((await app.get('/api/v1/browse/local/acme/tools?')).status).toBe(200)
 })
 
-test('the request id is ours, whatever the client sends', async () => {
+test('the request id is created by the service, whatever id the client sends', async () => {
   const { headers } = await app.get('/api/v1/mounts/local/acme/tools', {
     headers: { 'x-request-id': 'mine', 'request-id': 'mine' },
   })
   expect(headers['x-request-id']).not.toBe('mine')
 })
 
-test('links are made of the configured origin, whatever the request claims about its host', async () => {
+test('links use the configured origin, whatever host the request names', async () => {
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' }
   const answers = [
     await app.get('/api/v1/mounts/local/acme/tools', { headers }),
@@ -202,7 +202,7 @@ test('links are made of the configured origin, whatever the request claims about
   for (const answer of answers) expect(answer.body + JSON.stringify(answer.headers)).not.toContain('evil')
 })
 
-test('the log says what was asked and how it went, and holds no query, no cookie and no credential', async () => {
+test('the log has route, status and duration of a request, and no query, cookie or credential', async () => {
   const headers = { cookie: 'session=crumbs', authorization: 'Bearer mgp_tell-no-one' }
   log = ''
   await app.get('/api/v1/find/local/acme/tools?query=private-words', { headers: { cookie: headers.cookie } })
@@ -214,7 +214,7 @@ test('the log says what was asked and how it went, and holds no query, no cookie
     expect(log).not.toContain(secret)
 })
 
-test('v5.0.0-16.5.1: what nobody foresaw is 500 without details, and is in the log', async () => {
+test('v5.0.0-16.5.1: an unexpected error is 500 without details, and its details are in the log', async () => {
   const broken = await testApp(
     { 'acme/tools': { 'a.md': '# A\n' } },
     {
@@ -237,7 +237,7 @@ test('v5.0.0-16.5.1: what nobody foresaw is 500 without details, and is in the l
   }
 })
 
-test('a host that cannot be asked is 503, with the time to wait when it is known', async () => {
+test('a host that does not answer is 503, with Retry-After when the wait is known', async () => {
   const answers = [
     [{ status: 'rate_limited', retryAfterSeconds: 17.2 }, 'mount.rate_limited', '18'],
     [{ status: 'rate_limited', retryAfterSeconds: null }, 'mount.rate_limited', undefined],
@@ -285,7 +285,7 @@ test('a queue that takes no job is 503 skill.unavailable', async () => {
   }
 })
 
-test('healthz tells of the process, readyz of its store', async () => {
+test('healthz reports the process, readyz the store', async () => {
   expect((await app.get('/healthz')).json).toEqual({ status: 'ok' })
   expect((await app.get('/readyz')).json).toEqual({ status: 'ready' })
   const away = await testApp({}, { deps: deps => ({ ...deps, checkReady: () => Promise.reject(new Error('disk is gone')) }) })

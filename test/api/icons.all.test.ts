@@ -40,7 +40,7 @@ describe('the icon of an address', () => {
     expect(avatarsAsked()).toHaveLength(before)
   })
 
-  test.each(['png', 'jpeg', 'gif', 'webp'] as const)('has the type that its bytes say: %s', async format => {
+  test.each(['png', 'jpeg', 'gif', 'webp'] as const)('has the media type of its bytes: %s', async format => {
     served(await plainPicture(format, 300, 200), 'text/html')
     const { bytes, headers } = await shownPicture(at, `/icon/gh/${owner}/tools`)
     expect(headers['content-type']).toBe(`image/${format}`)
@@ -48,7 +48,7 @@ describe('the icon of an address', () => {
     at.github.faults.clear()
   })
 
-  test('that could not be fetched is not asked for again at once', async () => {
+  test('that could not be fetched is not fetched again at once', async () => {
     const account = await at.github.world.account(owner)
     if (account) account.avatar = 'missing'
     await expectNoPicture(at, `/icon/gh/${owner}/tools`)

@@ -38,7 +38,7 @@ function heldBlobs(): { blobs: BlobStore; goOn: () => void } {
   return { blobs: { ...plain, create: (...blob) => promise.then(() => plain.create(...blob)) }, goOn: resolve }
 }
 
-test('a mount says what the job of its commit does, for as long as it runs', async () => {
+test('a mount reports the stage of the running job of its commit', async () => {
   const { blobs, goOn } = heldBlobs()
   const app = await testApp({ 'acme/tools': FILES }, { blobs })
   const index = async () => (await app.ask('mounts', '/local/acme/tools')).index

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('says what is at an address, and how an agent reads it', async () => {
+test('llms.txt describes an address and how an agent reads it', async () => {
   const { status, headers, body } = await app.get('/local/acme/tools/llms.txt')
   expect([status, headers['content-type'], headers['cache-control']]).toEqual([
     200,
@@ -35,7 +35,7 @@ test('says what is at an address, and how an agent reads it', async () => {
   expect(body).not.toMatch(/secret/i)
 })
 
-test('names the command that installs skills where it installs one, in a form that asks no question', async () => {
+test('llms.txt names the install command if skills can be installed, in a form without prompts', async () => {
   const bodyOf = async (address: string) => (await app.get(`${address}/llms.txt`)).body
   const command = 'npx --yes skills add'
   expect(await bodyOf('/local/acme/tools')).toContain(`\`${command} ${BASE_URL}/local/acme/tools\``)
@@ -48,7 +48,7 @@ test('names the command that installs skills where it installs one, in a form th
   }
 })
 
-test('of a folder, of a repository that is being read, and of none', async () => {
+test('llms.txt of a folder, of a repository being indexed, and of a missing one', async () => {
   expect((await app.get('/local/acme/tools/docs/llms.txt')).body).toContain('> 0 skills and 1 document at commit')
   const later = await app.get('/local/acme/later/llms.txt')
   expect([later.status, later.headers['cache-control']]).toEqual([200, 'no-store'])
@@ -56,7 +56,7 @@ test('of a folder, of a repository that is being read, and of none', async () =>
   expect((await app.get('/local/acme/none/llms.txt')).status).toBe(404)
 })
 
-test('of the service names its doors', async () => {
+test('llms.txt of the service lists its interfaces', async () => {
   const { status, body } = await app.get('/llms.txt')
   expect(status).toBe(200)
   expect(body).toContain(`${BASE_URL}/mcp/<address>`)

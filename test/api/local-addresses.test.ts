@@ -4,7 +4,7 @@ import { REFERENCE_REPOSITORY } from '#api/operator/operator-content.ts'
 import { listLately } from '#cli/serve.ts'
 import { testApp } from '#test/support/test-app.ts'
 
-test('the handbook is among the local addresses once, also where it is in the folder that is served', async () => {
+test('the handbook is listed once among the local addresses, even if the served folder contains it', async () => {
   const opened: Deps[] = []
   const keep = (deps: Deps) => {
     opened.push(deps)

@@ -27,7 +27,7 @@ async function countOf(route: string, status: number): Promise<number> {
   return Number(line?.split(' ')[1] ?? 0)
 }
 
-test('metrics are text for Prometheus that nobody keeps', async () => {
+test('metrics are Prometheus text that no cache stores', async () => {
   const answer = await fetch(`${origin}/metrics`)
   expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
     200,
@@ -73,7 +73,7 @@ test('requests are counted by the pattern of their route and by status', async (
   expect(text).not.toMatch(/secret|acme|tools/)
 })
 
-test('however many strange requests come, there are no more lines', async () => {
+test('unusual requests add no further series', async () => {
   const strange = [
     '/%',
     '/%2F%00',
@@ -92,7 +92,7 @@ test('however many strange requests come, there are no more lines', async () => 
   expect((await lines()).length).toBe(before)
 })
 
-test('what is no request at all breaks nothing', async () => {
+test('malformed requests break nothing', async () => {
   const before = await countOf('/healthz', 200)
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)
@@ -102,13 +102,13 @@ test('what is no request at all breaks nothing', async () => {
   expect(await countOf('/healthz', 200)).toBe(before + 1)
 })
 
-test('what is asked within the process is a part of another request, and not counted', async () => {
+test('a request within the process belongs to its outer request and is not counted', async () => {
   const before = await countOf('/healthz', 200)
   await app.get('/healthz')
   expect(await countOf('/healthz', 200)).toBe(before)
 })
 
-test('a second reading of the same comes from memory, and is told so', async () => {
+test('a second identical read is answered from memory, and counted as such', async () => {
   const lookups = async (result: string) =>
     Number(
       (await lines())

@@ -39,7 +39,7 @@ describe('the error of a ref that does not exist', () => {
     ['/local/acme/tags', 'mount.ref_not_found:tags'],
     ['/local/acme/default', 'mount.ref_not_found:default'],
     ['/gh/acme/branches@feature/x', 'mount.ref_not_found:slash'],
-  ] as const)('of %s says what is the matter: %s', async (address, key) => {
+  ] as const)('of %s names the cause: %s', async (address, key) => {
     const { status, json } = await app.get(`/api/v1/mounts${address}`)
     expect([status, json.error]).toEqual([404, { code: 'mount.ref_not_found', message: CASE_MESSAGE[key] }])
     const call = message('tools/call', { name: 'browse_repo', arguments: { address: address.slice(1) } })
@@ -48,7 +48,7 @@ describe('the error of a ref that does not exist', () => {
   })
 
   test.each(['/local/acme/branches@feature', '/local/acme/branches@nothing/x', '/local/acme/empty', '/gh/acme/branches@nothing'])(
-    'of %s is that of every other',
+    'of %s equals that of every other one',
     async address => {
       const { error } = (await app.get(`/api/v1/mounts${address}`)).json
       expect(Object.values<string>(CASE_MESSAGE)).not.toContain(error.message)
@@ -56,14 +56,14 @@ describe('the error of a ref that does not exist', () => {
     },
   )
 
-  test('goes with the refs that do exist', async () => {
+  test('has the known refs', async () => {
     expect(await app.ask('refs', '/local/acme/default')).toMatchObject({ defaultBranch: 'master', branches: [{ name: 'main' }] })
     expect(await app.ask('refs', '/local/acme/tags')).toMatchObject({ branches: [], tags: [{ name: 'v1' }] })
   })
 })
 
 describe('a repository of the object format SHA-256', () => {
-  test('is said to be one, and not to be empty', async () => {
+  test('is reported as such, and not as empty', async () => {
     for (const address of ['/local/acme/sha256', '/local/acme/sha256@main', `/local/acme/sha256@${'a'.repeat(40)}`])
       for (const endpoint of ['mounts', 'refs']) {
         const { status, json } = await app.get(`/api/v1/${endpoint}${address}`)
@@ -74,12 +74,12 @@ describe('a repository of the object format SHA-256', () => {
       }
   })
 
-  test('that is private is told from nothing by nobody', async () => {
+  test('that is private is indistinguishable from a missing one', async () => {
     const [closed, nothing] = await Promise.all(['closed', 'never'].map(name => app.get(`/api/v1/mounts/local/acme/${name}`)))
     expect([closed?.status, closed?.json]).toEqual([nothing?.status, nothing?.json])
   })
 
-  test('is served once it is another one', async () => {
+  test('is served after its replacement by a supported one', async () => {
     const { gitDir } = app.repository('acme/closed')
     await rm(join(gitDir, 'mountglass-private'))
     await writeFile(join(gitDir, 'config'), '[core]\n\tbare = true\n')
@@ -92,7 +92,7 @@ test.each(['.github', '.github-private'])('a local repository may be called %s, 
   expect((await app.ask('mounts', `/local/acme/${name}/docs`)).repository.name).toBe(name)
 })
 
-test.each(['..', '.', '.git', 'x.git', '%2e%2e', '.dotfiles', '.github.git'])('none may be called %s', async name => {
+test.each(['..', '.', '.git', 'x.git', '%2e%2e', '.dotfiles', '.github.git'])('a ref cannot be called %s', async name => {
   const { status, json } = await app.get(`/api/v1/mounts/local/acme/${name}`)
   expect([status, json.error.code.startsWith('address.')]).toEqual([400, true])
 })

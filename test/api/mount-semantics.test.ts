@@ -130,7 +130,7 @@ describe('a mount below the root', () => {
     expect(await codeOf('find', TEAM, { path, query: 'garden' })).toBe('mount.path_not_found')
   })
 
-  test('knows one skill of a name that the repository has twice, and says that it has', async () => {
+  test('has one skill of a name that the repository has twice, with a warning', async () => {
     const answer = await app.get(endpointUrl('skills', TEAM, { path: 'writing' }))
     expect(answer.json.error).toMatchObject({
       code: 'skill.not_found',
@@ -142,7 +142,7 @@ describe('a mount below the root', () => {
   })
 })
 
-describe('what lies above and beside the mount', () => {
+describe('content above and beside the mount', () => {
   test.for([HANDBOOK, TEAM, WRITING])('rules of every ancestor and includes arrive inside skill pages: %s', async address => {
     const { rules, body, includes, complete } = await joinSkill(client, address, 'team/writing/SKILL.md')
     expect(rules).toEqual([
@@ -161,7 +161,7 @@ describe('what lies above and beside the mount', () => {
     [HANDBOOK, ['guide.md', 'team/writing/own.md', 'team/notes.md', 'team/writing/inner/SKILL.md'], []],
     [TEAM, ['team/writing/own.md', 'team/notes.md', 'team/writing/inner/SKILL.md'], ['guide.md']],
     [WRITING, ['team/writing/own.md', 'team/writing/inner/SKILL.md'], ['guide.md', 'team/notes.md']],
-  ] as const)('references are listed where they can be read, and warned of where not: %s', async ([address, listed, outside]) => {
+  ] as const)('a reference is listed if it can be read, and gives a warning if not: %s', async ([address, listed, outside]) => {
     const { skill } = await app.askReady('skills', address, { path: 'team/writing/SKILL.md' })
     expect(skill.references).toEqual(listed)
     const warned = skill.warnings.filter(({ code }) => code === 'reference.outside').map(({ message }) => message.split(' ')[0])
@@ -173,7 +173,7 @@ describe('what lies above and beside the mount', () => {
     [TEAM, 'team/SKILLSET.md', 'Team'],
     [WRITING, 'team/SKILLSET.md', 'Team'],
     [`${HANDBOOK}/shared`, 'SKILLSET.md', 'Handbook'],
-  ])('the nearest manifest keeps its own path and name, and inherits the language: %s', async ([address, path, name]) => {
+  ])('the nearest manifest gives path and name, and inherits the language: %s', async ([address, path, name]) => {
     const { index, image, commit } = await app.ask('mounts', address as string)
     expect(index).toMatchObject({ manifest: { path, name, language: 'en' } })
     // The picture is that of the nearest manifest that declares one.
@@ -181,7 +181,7 @@ describe('what lies above and beside the mount', () => {
   })
 
   test.for([HANDBOOK, TEAM, `${TEAM}/proprietary`])(
-    'exclusions of ancestors hold, and no deeper manifest lifts them: %s',
+    'exclusions of ancestors apply, and no deeper manifest lifts them: %s',
     async address => {
       for (const path of ['team/a.secret.md', 'team/drafts/draft.md'])
         expect(await codeOf('files', address, { path })).toBe('file.not_found')
@@ -214,7 +214,7 @@ describe('what lies above and beside the mount', () => {
     [WRITING, ['SKILLSET.md']],
     [`${TEAM}/closed`, ['SKILLSET.md', 'team/closed/SKILLSET.md']],
   ] as const)(
-    'diagnostics are of the manifests that apply, of them and of licenses below that are not open: %s',
+    'diagnostics concern manifests that apply, manifests below, and licenses below that are not open: %s',
     async ([address, paths]) => {
       const { index } = await app.ask('mounts', address)
       if (index.status !== 'ready') throw new Error(index.status)
@@ -226,7 +226,7 @@ describe('what lies above and beside the mount', () => {
 })
 
 describe('folders of every kind', () => {
-  test('a skill folder shows its skill and what belongs to it', async () => {
+  test('a skill folder shows its skill and the files of the skill', async () => {
     expect((await app.ask('mounts', WRITING)).index).toMatchObject({
       counts: { skills: 2, documents: 0 },
       skills: [{ path: 'team/writing/SKILL.md' }, { path: 'team/writing/inner/SKILL.md' }],
@@ -255,7 +255,7 @@ describe('folders of every kind', () => {
     expect(await codeOf('files', address, { path: 'team/writing/references/deep.md' })).toBe('ok')
   })
 
-  test('a closed folder is a mount without content that says why; what lies below it is no folder at all', async () => {
+  test('a closed folder is a mount without content that gives the reason; a file below it is no folder', async () => {
     const address = `${TEAM}/closed`
     expect((await app.ask('mounts', address)).index).toMatchObject({
       counts: { skills: 0, documents: 0 },

@@ -40,7 +40,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('resolving an address starts indexing and does not wait for it', async () => {
+test('resolving an address starts indexing and returns immediately', async () => {
   const first = await app.ask('mounts', '/local/acme/none')
   expect(first).toEqual({
     address: '/local/acme/none',
@@ -92,7 +92,7 @@ test('a ready overview has the manifest, the license, counts, lists in path orde
   })
 })
 
-test('what a mount says of a snapshot stays, and what it says of the repository is what the host says now', async () => {
+test('facts of a snapshot stay the same, and facts of the repository follow the host', async () => {
   await app.open('/local/acme/handbook')
   const before = await app.ask('mounts', '/local/acme/handbook')
   await writeFile(join(app.repository('acme/handbook').gitDir, 'description'), 'All that we know.')
@@ -108,7 +108,7 @@ test('what a mount says of a snapshot stays, and what it says of the repository 
   expect(texts[0]?.body).toBe(texts[1]?.body)
 })
 
-test('a mounted folder has its own counts and lists, real paths, and the manifest above it', async () => {
+test('a mounted folder has its own counts and lists, paths from the root, and the manifest above it', async () => {
   const mount = await app.ask('mounts', '/local/acme/handbook/skills/')
   expect(mount).toMatchObject({ address: '/local/acme/handbook/skills', path: 'skills' })
   expect(mount.index).toMatchObject({
@@ -197,12 +197,12 @@ test('a failed index is an answer with its code and the time of the next try, an
   expect(await app.index()).toBe(1)
 })
 
-test('a repository without commits is not told only to check its ref', async () => {
+test('the error of a repository without commits does not only ask to check the ref', async () => {
   const { error } = (await app.get('/api/v1/mounts/local/acme/empty')).json
   expect(error.message).toMatch(/if it has none, the repository is still empty/)
 })
 
-test('a shortened hash is told that all 40 digits are needed', async () => {
+test('the error of a shortened hash asks for all 40 digits', async () => {
   const messageOf = async (ref: string) => (await app.get(`/api/v1/mounts/local/acme/handbook@${ref}`)).json.error.message
   expect(await messageOf('0123456')).toMatch(/all 40 digits/)
   expect(await messageOf('0123ABC'.padEnd(39, '0'))).toMatch(/all 40 digits/)
@@ -235,7 +235,7 @@ test.for([
   ['/local/acme/handbook/%', 400, 'address.invalid_escape'],
   [`/local/acme/handbook/${'a/'.repeat(70)}`, 400, 'address.too_long'],
   [`/local/acme/handbook/${'a'.repeat(2100)}`, 400, 'address.too_long'],
-] as const)('%s answers %i %s on every route, whatever the query', async ([address, status, code]) => {
+] as const)('%s answers %i %s on every route, with any query', async ([address, status, code]) => {
   for (const route of ['mounts', 'browse', 'find', 'skills', 'files']) {
     const query = { find: '?query=x', skills: '?path=x', files: '?path=x' }[route] ?? ''
     const answer = await app.get(`/api/v1/${route}${address}${query}`)
@@ -244,7 +244,7 @@ test.for([
   }
 })
 
-test('a private repository is not there for anyone who is not signed in', async () => {
+test('a private repository is missing for visitors who are not signed in', async () => {
   const repository = await app.repositories.create('acme', 'private')
   const commit = await repository.commit({ LICENSE: MIT, 'a.md': '# A\n' })
   await app.open('/local/acme/private')
@@ -260,7 +260,7 @@ test('a private repository is not there for anyone who is not signed in', async 
   }
 })
 
-test('what a deployment denies is not served through a link or a worktree inside its folder', async () => {
+test('a repository that the deployment denies is not served through a link or a worktree inside its folder', async () => {
   const rule = (pattern: string) => parseRepositoryRule(pattern) ?? (() => false)
   const only = await testApp(
     { 'acme/open': { 'a.md': '# A\n' }, 'acme/closed': { 'a.md': '# Secret\n' } },
@@ -282,7 +282,7 @@ test('what a deployment denies is not served through a link or a worktree inside
   }
 })
 
-test('a deployment serves what it allows and not what it denies, and says so before it asks the host', async () => {
+test('allow and deny rules decide before the host is asked', async () => {
   const rule = (pattern: string) => parseRepositoryRule(pattern) ?? (() => false)
   const only = await testApp(
     { 'acme/open': { 'a.md': '# A\n' }, 'acme/closed': { 'a.md': '# A\n' } },

@@ -42,7 +42,7 @@ const send = (url: string, headers: Record<string, string> = {}) => fetch(origin
 const tagOf = async (url: string) => (await send(url)).headers.get('etag') ?? ''
 const linesOf = () => logged.map(line => JSON.parse(line))
 
-test('it is logged and counted as every answer', async () => {
+test('a 304 is logged and counted like every answer', async () => {
   const url = READY[3] as string
   const etag = await tagOf(url)
   await send(url, { 'if-none-match': etag })
@@ -54,7 +54,7 @@ test('it is logged and counted as every answer', async () => {
   )
 })
 
-test('a request with a token is refused as it is without a tag', async () => {
+test('a conditional request with an invalid token is refused as without a tag', async () => {
   const url = READY[1] as string
   const headers = { 'if-none-match': await tagOf(url), authorization: 'Bearer mgp_nothing' }
   expect((await send(url, headers)).status).toBe(401)
@@ -70,7 +70,7 @@ test('a request without a host, or with two, is refused', async () => {
   }
 })
 
-test('a repository that became private is as one that does not exist, whatever the client has', async () => {
+test('a conditional request to a repository that became private is answered as for a missing one', async () => {
   const tags = new Map(await Promise.all(READY.map(async url => [url, await tagOf(url)] as const)))
   const marker = join(app.repository('acme/tools').gitDir, 'mountglass-private')
   await writeFile(marker, '')

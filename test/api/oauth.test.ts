@@ -88,7 +88,7 @@ describe('metadata', () => {
     expect((await scene.app.inject(`/.well-known/oauth-protected-resource/mcp${address}`)).statusCode).toBe(404)
   })
 
-  test('a preflight is answered where pages of other origins may ask', async () => {
+  test('a preflight is answered on routes that pages of other origins may call', async () => {
     for (const [url, method] of [
       ['/.well-known/oauth-authorization-server', 'GET'],
       ['/oauth/token', 'POST'],
@@ -106,7 +106,7 @@ describe('metadata', () => {
   })
 })
 
-describe('an app that asks', () => {
+describe('an app that requests authorization', () => {
   test.each<[string, Parameters]>([
     ['an unknown client', { client_id: 'x' }],
     ['a redirect URI of somebody else', { redirect_uri: 'https://evil.example/cb' }],
@@ -172,8 +172,8 @@ describe('an app that asks', () => {
   })
 })
 
-describe('a person who decides', () => {
-  test('is told who asks, where to, and what for', async () => {
+describe('a person on the consent page', () => {
+  test('sees which app asks, its redirect URI and the scope', async () => {
     const answer = await ada.get(`/api/v1/oauth/request?request=${await requested()}`)
     expect(answer.json).toEqual({
       client: { name: 'An app', uri: null, redirectHost: '127.0.0.1', redirectKind: 'loopback', loopback: true },
@@ -187,7 +187,7 @@ describe('a person who decides', () => {
     expect(nobody.json).toMatchObject({ user: null, visible: null })
   })
 
-  test('v5.0.0-10.7.1: what they cannot see is the same as what does not exist', async () => {
+  test('v5.0.0-10.7.1: a repository that the person cannot see looks like one that does not exist', async () => {
     const bob = await scene.signIn(scene.bob)
     for (const address of [CLOSED, '/gh/acme/nothing']) {
       const request = await requested({ resource: `${BASE_URL}/mcp${address}` })
@@ -197,7 +197,7 @@ describe('a person who decides', () => {
     }
   })
 
-  test('the checks come in their order, and a refusal is always taken', async () => {
+  test('checks have a fixed order, and a refusal by the person is always accepted', async () => {
     const request = await requested()
     const body = { request, approve: true }
     const foreign = await ada.post('/api/v1/oauth/decision', 'x', {
@@ -239,7 +239,7 @@ describe('tokens', () => {
     expect([refreshed.statusCode, refreshed.json().error]).toEqual([400, 'invalid_grant'])
   })
 
-  test('a malformed request of a token says what is wrong in the shape of OAuth', async () => {
+  test('a malformed token request is answered with an OAuth error', async () => {
     const cases: [string, string, string][] = [
       ['', FORM, 'invalid_request'],
       ['grant_type=password', FORM, 'unsupported_grant_type'],
@@ -255,7 +255,7 @@ describe('tokens', () => {
     }
   })
 
-  test('a revocation is 200 for whatever is presented, and ends what it names', async () => {
+  test('a revocation is 200 for any token, and ends the presented one', async () => {
     const { access_token, refresh_token } = await connect()
     for (const token of ['x', access_token.slice(0, -1), refresh_token])
       expect((await post('/oauth/revoke', new URLSearchParams({ token }).toString())).statusCode).toBe(200)
@@ -277,7 +277,7 @@ describe('tokens', () => {
     expect((await read()).statusCode).toBe(401)
   })
 
-  test('registrations that are refused say why', async () => {
+  test('a refused registration names the reason', async () => {
     for (const [metadata, error] of [
       [{ redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
       [{ redirect_uris: [] }, 'invalid_redirect_uri'],

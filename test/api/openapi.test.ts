@@ -53,7 +53,7 @@ test('the description is a valid OpenAPI 3.1 document', async () => {
   expect(broken.valid).toBe(false)
 })
 
-test('it lists every endpoint, each with what its path names and its parameters, and nothing else', () => {
+test('the description lists every endpoint with its path and its parameters, and nothing else', () => {
   const described = operations().map(({ path, method, operation }) => [operation.operationId, method.toUpperCase(), path])
   const wanted = Object.entries(ENDPOINTS).map(([name, { method, path }]) => [name, method as string, `/api/v1${path}`])
   expect(described.sort()).toEqual(wanted.sort())
@@ -100,7 +100,7 @@ test('only the parameters that are required are, and integers are described with
   })
 })
 
-test('it lists every error code of every endpoint under the status of the code', () => {
+test('the description lists every error code of every endpoint under the status of the code', () => {
   for (const { method, path, errors, status } of Object.values(ENDPOINTS)) {
     const responses = operationAt(path, method)?.responses ?? {}
     for (const code of [...errors, ...COMMON_ERRORS])
@@ -123,7 +123,7 @@ test('parameters of text are described with their bounds', () => {
     expect(schemaOf(`${endpoint}/{address}`, 'cursor')).toMatchObject({ maxLength: 8_192, pattern: '^[A-Za-z0-9_-]{23,}$' })
 })
 
-test('every parameter says what it means, and the address that it is not encoded as one text', () => {
+test('every parameter is described, and the address as one that is not encoded as a whole', () => {
   const unexplained = operations().flatMap(({ operation: { operationId, parameters } }) => {
     return parameters.filter(({ description }) => !description).map(({ name }) => `${operationId} ${name}`)
   })
@@ -133,7 +133,7 @@ test('every parameter says what it means, and the address that it is not encoded
   expect(document.info.description).toContain('must not percent-encode it as one text')
 })
 
-test('every response is described with its headers, as it is answered', async () => {
+test('every response is described with the headers that it has', async () => {
   const always = ['x-request-id', 'cache-control', 'access-control-allow-origin']
   for (const { path, operation } of operations()) {
     for (const [status, { headers }] of Object.entries(operation.responses)) {
@@ -146,16 +146,16 @@ test('every response is described with its headers, as it is answered', async ()
   for (const name of always) expect(answer.headers[name]).toEqual(expect.any(String))
 })
 
-test('pages are no part of it, and get the address of theirs raw, with its host', async () => {
+test('pages are not part of the description, and receive the address raw, with its host', async () => {
   expect((await app.get('/')).body).toBe('home')
   expect((await app.get('/local/acme/tools@a%2Fb/%252e?view=x')).body).toBe('local/acme/tools@a%2Fb/%252e')
 })
 
-test('the interface grows by fields, so no object of it is described as closed', () => {
+test('no object is described as closed, since the interface grows by fields', () => {
   expect(JSON.stringify(document)).not.toContain('"additionalProperties":false')
 })
 
-test('where no host lists accounts, and nobody signs in, it describes no page of an owner and nothing of people', async () => {
+test('without a host with accounts and without sign-in, the description has neither owner pages nor people', async () => {
   const without = await testApp({})
   try {
     const { json } = await without.get('/api/v1/openapi.json')

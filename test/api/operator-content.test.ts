@@ -127,7 +127,7 @@ describe('published content', () => {
     return read
   }
 
-  test('is served after the next look, media by ranges, and gone when it is not in what is published next', async () => {
+  test('is served after the next poll, media with ranges, and missing after a publication without it', async () => {
     const { app, source } = await startWithStore()
     await source.refresh()
     expect(await app.ask('showcase', '')).toEqual({ items: [] })
@@ -174,7 +174,7 @@ describe('published content', () => {
     expect(await app.states.read(OPERATOR_KEY)).toEqual(before)
   })
 
-  test('is not available now, and kept by nobody, while its media cannot be read', async () => {
+  test('is unavailable and not cacheable while its media cannot be read', async () => {
     const { app, source } = await startWithStore()
     await publishContent(app, await readFolder(FILES), false)
     await source.refresh()
@@ -189,7 +189,7 @@ describe('published content', () => {
     ])
   })
 
-  test('stays as it was while the store cannot say what is published, or what it says is damaged', async () => {
+  test('stays unchanged while the store fails or its record of the publication is damaged', async () => {
     const { app, source } = await startWithStore()
     await publishContent(app, await readFolder(FILES), false)
     await source.refresh()
@@ -226,7 +226,7 @@ describe('published content', () => {
     expect(failures).toEqual([])
   })
 
-  test('is changed by one of two who publish at once', async () => {
+  test('is changed by one of two concurrent publishers', async () => {
     const { app } = await startWithStore()
     const other = await readFolder({ 'legal/privacy.en.md': FILES['legal/terms.en.md'] })
     const outcomes = await Promise.allSettled([

@@ -32,7 +32,7 @@ const SITES = ['same-origin', 'same-site', 'cross-site', 'none', '', 'SAME-ORIGI
 const ORIGINS = [BASE_URL, `${BASE_URL}/`, `${BASE_URL}:443`, 'http://mountglass.test', OTHER, 'null', '', undefined]
 
 for (const [name, ownStatus, send] of CHANGES) {
-  test(`v5.0.0-3.5.1: ${name} is for pages of this deployment: Sec-Fetch-Site and Origin must both say so, as far as they are there`, async () => {
+  test(`v5.0.0-3.5.1: ${name} accepts pages of this deployment only: Sec-Fetch-Site and Origin are both checked if present`, async () => {
     for (const site of SITES) {
       for (const origin of ORIGINS) {
         const isOwn =
@@ -48,7 +48,7 @@ for (const [name, ownStatus, send] of CHANGES) {
   })
 }
 
-test('where a request comes from is checked before who sends it, and that before its body', async () => {
+test('the origin of a request is checked before its sender, and its sender before its body', async () => {
   const nobody = scene.browser()
   const statusOf = async (answer: Promise<{ status: number; json: { error: { code: string } } }>) => {
     const { status, json } = await answer
@@ -77,7 +77,7 @@ test('where a request comes from is checked before who sends it, and that before
   expect(await statusOf(nobody.delete(`/api/v1/me/grants/${ID}`))).toEqual([401, 'auth.required'])
 })
 
-test('v5.0.0-3.4.2 and v5.0.0-3.5.2: other origins may read what everybody may, and never with credentials', async () => {
+test('v5.0.0-3.4.2 and v5.0.0-3.5.2: other origins may read public answers, and never with credentials', async () => {
   const headers = { origin: OTHER, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
   for (const url of ['/api/v1/me', '/api/v1/me/tokens', `/api/v1/me/tokens/${ID}`, '/api/v1/oauth/decision']) {
     const { statusCode, headers: answered } = await scene.app.inject({ method: 'OPTIONS', url, headers })

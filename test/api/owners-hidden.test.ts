@@ -31,24 +31,21 @@ const HIDDEN: [string, Partial<Repository>][] = [
   ['blocked by terms', { blocked: { reason: 'tos', createdAt: '2026-01-01T00:00:00Z' } }],
 ]
 
-describe('what the host does not show to everyone', () => {
-  test.each(HIDDEN)(
-    'is on no page a minute after it was indexed, when it is %s, and comes back with the host',
-    async (_, changes) => {
-      await openAll('/gh/acme/tools', '/gh/acme/kit')
-      expect((await names()).indexed).toEqual(['kit', 'tools'])
-      const repository = await app.github.shown('acme', 'kit')
-      const before = { ...repository }
-      Object.assign(repository, changes)
-      app.advanceClock(60)
-      expect(await names()).toEqual({ indexed: ['tools'], others: ['later', 'plain'] })
-      Object.assign(repository, before)
-      app.advanceClock(60)
-      expect((await names()).indexed).toEqual(['kit', 'tools'])
-    },
-  )
+describe('a repository that the host does not show to everyone', () => {
+  test.each(HIDDEN)('is on no page a minute after it was indexed, if it is %s, and returns with the host', async (_, changes) => {
+    await openAll('/gh/acme/tools', '/gh/acme/kit')
+    expect((await names()).indexed).toEqual(['kit', 'tools'])
+    const repository = await app.github.shown('acme', 'kit')
+    const before = { ...repository }
+    Object.assign(repository, changes)
+    app.advanceClock(60)
+    expect(await names()).toEqual({ indexed: ['tools'], others: ['later', 'plain'] })
+    Object.assign(repository, before)
+    app.advanceClock(60)
+    expect((await names()).indexed).toEqual(['kit', 'tools'])
+  })
 
-  test('is on no page, though the credential could see it', async () => {
+  test('is on no page, although the credential could see it', async () => {
     const organization = app.github.organization('acme')
     for (const { login } of app.github.world.accounts) {
       const account = await app.github.world.account(login)
@@ -62,12 +59,12 @@ describe('what the host does not show to everyone', () => {
     expect((await page()).owner.publicRepositories).toBe(2)
   })
 
-  test.each(['dmca', 'tos'] as const)('and is blocked (%s) is not listed, though nobody asked for it', async reason => {
+  test.each(['dmca', 'tos'] as const)('and is blocked (%s) is not listed, even if nobody requested it', async reason => {
     await app.github.shown('acme', 'kit', { blocked: { reason, createdAt: '2026-01-01T00:00:00Z' } })
     expect((await names()).others).toEqual(['later', 'plain', 'tools'])
   })
 
-  test('and is blocked is asked about once an hour', async () => {
+  test('and is blocked is checked about once an hour', async () => {
     await app.github.shown('acme', 'kit', { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })
     const askedKit = () => app.github.log.git.filter(({ path }) => path.startsWith('/acme/kit.git')).length
     await names()
@@ -83,7 +80,7 @@ describe('what the host does not show to everyone', () => {
     expect((await names()).others).toEqual(['kit', 'later', 'plain', 'tools'])
   })
 
-  test('and was blocked is listed again once somebody has seen it', async () => {
+  test('and was blocked is listed again after a visitor saw it', async () => {
     await app.github.shown('acme', 'kit', { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })
     expect((await app.get('/api/v1/mounts/gh/acme/kit')).status).toBe(404)
     expect((await names()).others).toEqual(['later', 'plain', 'tools'])
@@ -93,7 +90,7 @@ describe('what the host does not show to everyone', () => {
     expect((await names()).others).toEqual(['kit', 'later', 'plain', 'tools'])
   })
 
-  test('nor is what this deployment refuses, indexed or not', async () => {
+  test('is not listed either if this deployment refuses it, indexed or not', async () => {
     await openAll('/gh/acme/tools', '/gh/acme/later')
     app.deps.deny = ['gh/acme/tools', 'gh/acme/k*'].map(pattern => requireRule(pattern))
     expect(await names()).toEqual({ indexed: ['later'], others: ['plain'] })
@@ -102,7 +99,7 @@ describe('what the host does not show to everyone', () => {
     expect(await names()).toEqual({ indexed: [], others: ['plain'] })
   })
 
-  test('is gone with the repository', async () => {
+  test('disappears with the repository', async () => {
     await openAll('/gh/acme/kit')
     app.github.world.remove(await app.github.shown('acme', 'kit'))
     app.advanceClock(60)
@@ -119,7 +116,7 @@ describe('the listing of what the host does not show', () => {
     expect((await names()).indexed).toEqual(['tools'])
   }
 
-  test('goes after two days, and the snapshots are known to be hidden', async () => {
+  test('is removed after two days, and the snapshots are marked as hidden', async () => {
     await hide()
     const since = app.deps.clock.now().toISOString().slice(0, 16)
     expect((await listed()).map(({ name, hiddenSince }) => [name, hiddenSince?.slice(0, 16)])).toEqual([
@@ -139,7 +136,7 @@ describe('the listing of what the host does not show', () => {
     expect((await listed()).map(({ name }) => name)).toEqual(['tools'])
   })
 
-  test('is as it was when the host shows it again, and comes back with the next visit after it went', async () => {
+  test('is unchanged when the host shows the repository again, and returns with the next visit after a removal', async () => {
     await hide()
     await app.github.shown('acme', 'kit', { visibility: 'public' })
     app.advanceClock(61)
@@ -156,7 +153,7 @@ describe('the listing of what the host does not show', () => {
     expect((await names()).indexed).toEqual(['kit', 'tools'])
   })
 
-  test('stays as it is while the host cannot be asked, and does not keep the page from being answered', async () => {
+  test('stays unchanged while the host is down, and does not block the page', async () => {
     await openAll('/gh/acme/tools')
     const before = await listed()
     app.advanceClock(700)
@@ -174,7 +171,7 @@ describe('the listing of what the host does not show', () => {
     expect((await listed()).length).toBe(2)
   })
 
-  test('goes at once when the name is another repository, or the repository another owner has', async () => {
+  test('is removed at once when the name belongs to another repository, or the repository to another owner', async () => {
     await openAll('/gh/acme/tools', '/gh/acme/kit')
     const { gitDir } = await app.github.shown('acme', 'plain')
     app.github.world.rename(await app.github.shown('acme', 'kit'), { name: 'old-kit' })
@@ -185,7 +182,7 @@ describe('the listing of what the host does not show', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('takes no place of what is shown, and no more questions than there are cards once it is known', async () => {
+  test('takes no place of shown repositories, and causes no more requests than there are cards', async () => {
     await addMany(150)
     for (let number = 1; number <= 150; number++) {
       const { id, ownerId = '' } = await described(`many-${number}`)

@@ -27,8 +27,8 @@ afterEach(async () => {
   await app.close()
 })
 
-describe('what is indexed', () => {
-  test('comes first, most skills first, as cards, and is left out of the repositories of every page', async () => {
+describe('an indexed repository', () => {
+  test('comes first as a card, ordered by number of skills, and is left out of the repositories of every page', async () => {
     await openAll('/gh/acme/tools', '/gh/acme/kit', '/gh/acme/plain')
     await addMany(40)
     const first = await page()
@@ -44,7 +44,7 @@ describe('what is indexed', () => {
     expect([first.nextPage, second.nextPage]).toEqual([2, null])
   })
 
-  test('says of each what its mount says', async () => {
+  test('has the facts of its mount', async () => {
     await openAll('/gh/acme/kit')
     const mount = await app.ask('mounts', '/gh/acme/kit')
     if (mount.index.status !== 'ready') throw new Error(mount.index.status)
@@ -71,7 +71,7 @@ describe('what is indexed', () => {
     expect(await names()).toMatchObject({ indexed: ['later'] })
   })
 
-  test('is listed when the default branch comes to a commit that was indexed under another name', async () => {
+  test('is listed when the default branch reaches a commit that was indexed under another name', async () => {
     await openAll(`/gh/acme/later@${app.commitOf('acme/later')}`)
     expect((await names()).indexed).toEqual([])
     await openAll('/gh/acme/later')
@@ -83,7 +83,7 @@ describe('what is indexed', () => {
     expect((await names()).indexed).toEqual(['later'])
   })
 
-  test('follows the next commit of the default branch, and goes back to the others without skills', async () => {
+  test('follows the next commit of the default branch, and moves to the others when it has no skills', async () => {
     await openAll('/gh/acme/tools')
     await app.repository('acme/tools').commit(skills('two', 'three'))
     app.advanceClock(61)
@@ -95,7 +95,7 @@ describe('what is indexed', () => {
     expect(await names()).toMatchObject({ indexed: [], others: expect.arrayContaining(['tools']) })
   })
 
-  test('stays as it is when a job ends late, after the default branch has moved on', async () => {
+  test('stays unchanged when a job of an older commit ends late', async () => {
     const late = app.commitOf('acme/later')
     await app.get('/api/v1/mounts/gh/acme/later')
     const lease = await taken(app.queue)
@@ -111,7 +111,7 @@ describe('what is indexed', () => {
     expect(await listed()).toMatchObject([{ name: 'later', commit: next, counts: { skills: 1 } }])
   })
 
-  test('is listed by `mountglass index`, also when it was indexed before', async () => {
+  test('is listed by `mountglass index`, even if it was indexed before', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'mountglass-owners-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
     const env = { ...app.github.settings(), MOUNTGLASS_LOCAL_REPOSITORIES: app.repositories.root }
@@ -133,7 +133,7 @@ describe('what is indexed', () => {
     expect(await listed()).toEqual(['kit'])
   })
 
-  test('is not listed where the operator does not serve it', async () => {
+  test('is not listed if the operator denies it', async () => {
     await openAll('/gh/acme/tools', '/gh/acme/kit')
     const deny = [parseRepositoryRule('gh/acme/kit')].filter(rule => rule !== null)
     Object.assign(app.deps, { deny })
@@ -141,8 +141,8 @@ describe('what is indexed', () => {
   })
 })
 
-describe('what is listed of an account', () => {
-  test('is read once for many visitors and pages, and seen a minute later when another process has written it', async () => {
+describe('the listing of an account', () => {
+  test('is fetched once for many visitors and pages, and a change by another process is visible a minute later', async () => {
     const states = createMemoryStateStore()
     const lists: string[] = []
     // Its time stands still, however long the requests take.
@@ -176,7 +176,7 @@ describe('what is listed of an account', () => {
     expect(await indexedNames()).toEqual(['kit', 'later', 'tools'])
   })
 
-  test('and was changed while it was read is read again', async () => {
+  test('is fetched again if it changed meanwhile', async () => {
     const clock = handClock()
     const store = createOwnerListings(createMemoryStateStore())
     let slow: Promise<void> = Promise.resolve()
@@ -206,7 +206,7 @@ describe('what is listed of an account', () => {
     expect((await listings.of('test-o')).length).toBe(1)
   })
 
-  test('is not remembered when it could not be read', async () => {
+  test('is not cached if it could not be read', async () => {
     const { listings } = app.deps
     const broken = rememberListings({ ...listings, of: () => Promise.reject(new Error('no store')) }, handClock())
     await expect(broken.of('gh-1')).rejects.toThrow('no store')
@@ -215,7 +215,7 @@ describe('what is listed of an account', () => {
 })
 
 describe('a repository that moved', () => {
-  test('to another name is listed under it', async () => {
+  test('to another name is listed under the new name', async () => {
     await openAll('/gh/acme/kit')
     app.github.world.rename(await app.github.shown('acme', 'kit'), { name: 'Kit2' })
     app.advanceClock(61)
@@ -224,7 +224,7 @@ describe('a repository that moved', () => {
     expect(repositories.map(({ name }) => name)).not.toContain('Kit2')
   })
 
-  test('to another owner is listed there once it is visited there', async () => {
+  test('to another owner is listed there after a visit there', async () => {
     await openAll('/gh/acme/kit')
     app.github.world.rename(await app.github.shown('acme', 'kit'), { owner: app.github.organization('other') })
     app.advanceClock(301)
@@ -233,7 +233,7 @@ describe('a repository that moved', () => {
     expect((await names('other')).indexed).toEqual(['kit'])
   })
 
-  test('and whose name another one took is not taken for it', async () => {
+  test('is not confused with another repository that took its old name', async () => {
     await openAll('/gh/acme/kit')
     const { gitDir } = await app.github.shown('acme', 'plain')
     app.github.world.rename(await app.github.shown('acme', 'kit'), { name: 'old-kit' })

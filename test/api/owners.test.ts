@@ -31,7 +31,7 @@ describe('the account', () => {
     })
   })
 
-  test('is an organisation, with what it says of itself, and with nulls for what it does not say', async () => {
+  test('is an organisation, with its profile fields, and null for missing fields', async () => {
     app.github.organization('acme', { name: 'Acme Corp', description: 'Tools for paper' })
     app.github.organization('silent')
     expect((await page()).owner).toMatchObject({ kind: 'organization', name: 'Acme Corp', bio: 'Tools for paper' })
@@ -43,7 +43,7 @@ describe('the account', () => {
     })
   })
 
-  test('that changed its login keeps what is indexed of it', async () => {
+  test('that changed its login keeps its indexed repositories', async () => {
     await openAll('/gh/acme/tools')
     const account = await app.github.world.account('acme')
     Object.assign(account ?? {}, { login: 'renamed' })
@@ -83,7 +83,7 @@ describe('the requests of an owner page', () => {
     expect(app.github.log.rest.length).toBe(2)
   })
 
-  test('bring no repository and leave no job: git tells which are blocked, and nothing is indexed by it', async () => {
+  test('fetch no repository and leave no job: git reports blocked ones, and nothing is indexed', async () => {
     await page()
     const asked = app.github.log.git.map(({ path, git }) => `${path.split('/')[2]} ${git?.command}`)
     const repositories = ['kit', 'later', 'plain', 'tools']
@@ -94,7 +94,7 @@ describe('the requests of an owner page', () => {
 })
 
 describe('the repositories', () => {
-  test('are as the host lists them, most recently pushed first', async () => {
+  test('have the order of the host, most recently pushed first', async () => {
     await app.github.shown('acme', 'tools', {
       description: 'For paper',
       stars: 7,
@@ -134,7 +134,7 @@ describe('the repositories', () => {
   })
 })
 
-test('the page is the same for everyone who asks, whatever they carry', async () => {
+test('the page is the same for all visitors, with or without credentials', async () => {
   await openAll('/gh/acme/kit')
   const token = app.github.personalToken(app.github.user('somebody'), ['repo'])
   const carried = [{}, { cookie: '__Host-session=mgs_x' }, { authorization: `Bearer ${token}` }, { 'accept-language': 'de' }]
@@ -181,7 +181,7 @@ describe('errors', () => {
     expect(app.github.log.lines).toEqual(['GET /users/nobody 404'])
   })
 
-  test('a limit of the host is 503 with the seconds to wait, while what is known goes on being served', async () => {
+  test('a rate limit of the host is 503 with Retry-After, while known pages are still served', async () => {
     await openAll('/gh/acme/kit')
     const before = (await ask()).body
     app.github.limits.set('personal', 0)
@@ -200,7 +200,7 @@ describe('errors', () => {
     ['answers without end', { status: 200, endless: true as const }],
     ['leads elsewhere', { redirect: 'http://127.0.0.1:9/' }],
     ['answers something else', { status: 200, body: '{"id":1}' }],
-  ])('a host that %s is 503 mount.unavailable, whichever of the questions it is', async (_, fault) => {
+  ])('a host that %s is 503 mount.unavailable, for each of its requests', async (_, fault) => {
     await openAll('/gh/acme/kit')
     for (const path of [/^\/users\/acme$/, /^\/users\/acme\/repos/, /^\/repos\/acme\/kit/]) {
       expect((await ask()).status).toBe(200)
@@ -228,7 +228,7 @@ describe('errors', () => {
   })
 })
 
-test('where there is no host with accounts there is no such route', async () => {
+test('without a host with accounts there is no such route', async () => {
   const without = await testApp({})
   onTestFinished(() => without.close())
   for (const rest of ['/gh/acme', '/local/acme', '/gh', '', '/gh/%zz']) {

@@ -62,16 +62,13 @@ const INVALID: readonly [EndpointName, string, message: string][] = [
   ['files', 'path=a&limit=100001', 'parameter limit must be an integer from 1 to 100,000'],
   ['files', 'path=a&offset=-1', 'parameter offset must be an integer from 0 to 1,048,576'],
 ]
-test.for(INVALID)(
-  '%s?%s is refused and named in the message, whatever the state of the index',
-  async ([name, query, message]) => {
-    for (const address of ADDRESSES) {
-      const answer = await app.get(`${endpointUrl(name, address)}?${query}`)
-      expect([answer.status, answer.json.error.code], address).toEqual([400, 'request.invalid'])
-      expect(answer.json.error.message, address).toContain(message)
-    }
-  },
-)
+test.for(INVALID)('%s?%s is refused and named in the message, in every state of the index', async ([name, query, message]) => {
+  for (const address of ADDRESSES) {
+    const answer = await app.get(`${endpointUrl(name, address)}?${query}`)
+    expect([answer.status, answer.json.error.code], address).toEqual([400, 'request.invalid'])
+    expect(answer.json.error.message, address).toContain(message)
+  }
+})
 
 test('the form of a genuine cursor is accepted in every state; its seal is checked once there is a snapshot', async () => {
   const { nextCursor } = (await app.get('/api/v1/browse/local/acme/ready?limit=1')).json
@@ -81,7 +78,7 @@ test('the form of a genuine cursor is accepted in every state; its seal is check
   expect(foreign.json.error.message).toContain('parameter cursor does not belong to this request')
 })
 
-test('a name of a parameter is told in a bounded message', async () => {
+test('an unknown parameter is named in the message, cut to a bound', async () => {
   const { json } = await app.get(`/api/v1/featured?${'n'.repeat(5_000)}=1&b=1&c=1&d=1&e=1`)
   expect(json.error.message).toMatch(/^parameter n{39}… is not known here; remove it; parameter b/)
   expect(json.error.message.length).toBeLessThan(200)
@@ -95,7 +92,7 @@ test('the description of the interface takes no parameter', async () => {
   ])
 })
 
-test('200 indexing says when to ask again, as the error of a file does; other answers say nothing', async () => {
+test('200 indexing has Retry-After, like the error of a file; other answers have none', async () => {
   for (const [name, query] of Object.entries({ mounts: '', browse: '', find: '?query=x', skills: '?path=x', files: '?path=x' })) {
     const waiting = await app.get(`/api/v1/${name}/local/acme/waiting${query}`)
     expect(waiting.headers['retry-after'], name).toBe('1')

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test.for(PERSONAL_ENDPOINTS)('%s is 404 where nobody signs in, however it is asked', async name => {
+test.for(PERSONAL_ENDPOINTS)('%s is 404 if sign-in is off, with any method and credentials', async name => {
   const { method, path } = ENDPOINTS[name]
   const url = `/api/v1${path.replace('{id}', '0'.repeat(24))}`
   for (const headers of [{}, { origin: 'https://example.org' }, { authorization: 'Bearer x', cookie: '__Host-session=x' }]) {

@@ -31,7 +31,7 @@ const codeOf = ({ status, json }: { status: number; json: { error?: { code: stri
   `${status} ${json?.error?.code ?? ''}`
 const bearer = () => ({ authorization: `Bearer ${token}` })
 
-test('v5.0.0-16.5.3: while records cannot be read, nobody is let in, and nobody is taken for a stranger', async () => {
+test('v5.0.0-16.5.3: while records cannot be read, nobody is let in, and nobody is treated as signed out', async () => {
   const ask = async () => [
     codeOf(await ada.get('/api/v1/me')),
     codeOf(await ada.get(`/api/v1/mounts${CLOSED}`)),
@@ -54,7 +54,7 @@ test('v5.0.0-16.5.3: while records cannot be read, nobody is let in, and nobody 
   expect(await ask()).toEqual(['200 ', '200 ', '200 ', '200 ', '404 token.not_found'])
 })
 
-test('v5.0.0-16.3.2: what somebody was refused is in the log, with its status and without the name', async () => {
+test('v5.0.0-16.3.2: a refusal is in the log, with its status and without the name', async () => {
   const stranger = await scene.signIn(scene.bob)
   lines.length = 0
   const refused = [

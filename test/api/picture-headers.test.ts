@@ -230,7 +230,7 @@ describe.each(ROWS)('$state', ({ url, type, cache, etag, vary }) => {
     expect([head.status, headersOf(head), head.bytes.length]).toEqual([200, expected, 0])
   })
 
-  test('is 304 for whoever has it, by HEAD too, and whole for whoever has another', async () => {
+  test('is 304 for a client that has it, with HEAD too, and whole for a client that has another one', async () => {
     const tag = whole.headers.etag ?? ''
     const length = { 'content-length': String(whole.bytes.length) }
     for (const listed of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
@@ -269,7 +269,7 @@ describe.each(ROWS)('$state', ({ url, type, cache, etag, vary }) => {
     }
   })
 
-  test('has the same bytes and headers whatever cookies and credentials come with the request', async () => {
+  test('has the same bytes and headers with any cookies and credentials', async () => {
     for (const who of ASKERS) {
       const theirs = await get(url, who)
       expect([theirs.status, headersOf(theirs), theirs.bytes.equals(whole.bytes)]).toEqual([200, headersOf(whole), true])
@@ -295,7 +295,7 @@ describe.each(PREFIXES)('%s, of an address that is', prefix => {
     await expectPlainly(prefix + address, 404, 'not found\n')
   })
 
-  test('at a host that cannot be asked, is 503 and kept by nobody', async () => {
+  test('at a host that is down, is 503 and not cacheable', async () => {
     at.github.faults.choose(({ path }) => (path.includes('/down/') ? { status: 500 } : null))
     await expectPlainly(`${prefix}/gh/down/ready`, 503, 'not available now\n', [])
     at.github.faults.choose(null)
@@ -306,15 +306,18 @@ test.each(NO_PICTURE)('%s is the same plain 404', async (_state, url) => {
   await expectPlainly(url, 404, 'not found\n')
 })
 
-test.each(WRITTEN)('%s is JSON that is never kept, for pages of any origin, whoever asks', async (_state, url, status) => {
-  const whole = await get(url)
-  const expected = { ...API, 'content-length': String(whole.bytes.length) }
-  expect([whole.status, headersOf(whole)]).toEqual([status, expected])
-  const head = await get(url, {}, 'HEAD')
-  expect([head.status, headersOf(head), head.bytes.length]).toEqual([status, expected, 0])
-  for (const headers of IN_OTHER_WAYS) {
-    const theirs = await get(url, headers)
-    expect([theirs.status, headersOf(theirs)]).toEqual([status, expected])
-    if (status === 200) expect(theirs.bytes.equals(whole.bytes)).toBe(true)
-  }
-})
+test.each(WRITTEN)(
+  '%s is JSON that is never cached, readable by any origin, with any credentials',
+  async (_state, url, status) => {
+    const whole = await get(url)
+    const expected = { ...API, 'content-length': String(whole.bytes.length) }
+    expect([whole.status, headersOf(whole)]).toEqual([status, expected])
+    const head = await get(url, {}, 'HEAD')
+    expect([head.status, headersOf(head), head.bytes.length]).toEqual([status, expected, 0])
+    for (const headers of IN_OTHER_WAYS) {
+      const theirs = await get(url, headers)
+      expect([theirs.status, headersOf(theirs)]).toEqual([status, expected])
+      if (status === 200) expect(theirs.bytes.equals(whole.bytes)).toBe(true)
+    }
+  },
+)

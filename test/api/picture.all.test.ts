@@ -61,12 +61,12 @@ describe('the picture of an address', () => {
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 640, height: 213 })
   })
 
-  test('comes from a remote host through git', async () => {
+  test('is fetched from a remote host through git', async () => {
     await at.open('/gh/acme/own')
     await shownPicture(at, '/picture/gh/acme/own')
   })
 
-  test('is not there where there is none, no license permits a copy, or it is excluded', async () => {
+  test('is missing if none is declared, no license permits a copy, or it is excluded', async () => {
     for (const name of ['bare', 'unlicensed', 'excluded']) {
       await at.open(`/local/acme/${name}`)
       await expectNoPicture(at, `/picture/local/acme/${name}`)

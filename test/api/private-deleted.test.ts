@@ -56,14 +56,14 @@ test.each([
     'installation',
     ({ github, installation }: PeopleScene) => installationPayload(github.scene, installation, 'deleted'),
   ],
-] as const)('what the store has of a private repository that %s is swept', async (_, event, payloadOf) => {
+] as const)('stored objects of a private repository that %s are swept', async (_, event, payloadOf) => {
   const { scene } = await openScene()
   await tell(scene, event, await payloadOf(scene))
   expect(await leftAfter(scene, HIDDEN_HOURS + 1)).toEqual([])
   expect((await scene.states.list('ctl/kept/prv/', {})).length + (await scene.states.list('ctl/last/prv/', {})).length).toBe(0)
 })
 
-test('what is opened again stays', async () => {
+test('a repository that is opened again stays', async () => {
   const { scene, ada } = await openScene()
   const { github, closed, installation } = scene
   await tell(scene, 'installation_repositories', selectionPayload(github.scene, installation, 'removed', [closed]))

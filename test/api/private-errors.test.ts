@@ -41,7 +41,7 @@ async function linesOfFailure(get: (url: string) => Promise<{ status: number }>,
   return lines.filter(line => line.includes('"err"'))
 }
 
-test('an error while a private repository is read is logged by where it arose, and its message is not', async () => {
+test('an error while a private repository is read is logged by its place in the code, without its message', async () => {
   const ada = await scene.signIn(scene.ada)
   const logged = await linesOfFailure(url => ada.get(url), '/api/v1/files/gh/acme/closed?path=a.md')
   expect(logged.length).toBeGreaterThan(0)
@@ -49,7 +49,7 @@ test('an error while a private repository is read is logged by where it arose, a
   expect(lines.join('')).not.toMatch(new RegExp(`${QUOTED}|closed`, 'i'))
 })
 
-test('of a public one the message is in the log', async () => {
+test('an error of a public repository is logged with its message', async () => {
   const logged = await linesOfFailure(url => scene.get(url), '/api/v1/files/gh/acme/tools?path=a.md')
   expect(logged.join('')).toContain(QUOTED)
 })

@@ -156,7 +156,7 @@ async function askAsStrangers(): Promise<void> {
     }
 }
 
-test('nothing of a private repository is found outside of its class, nor in any answer, log line or metric', async () => {
+test('no content of a private repository is outside of the private class, in any answer, log line or metric', async () => {
   await readEverything()
   await announceChanges()
   await failJob()
@@ -176,7 +176,7 @@ test('nothing of a private repository is found outside of its class, nor in any 
   expect(scene.github.mistakes).toEqual([])
 })
 
-test('in the stores, only keys of the private class hold it', async () => {
+test('in the stores, only private keys hold content of a private repository', async () => {
   const found: string[] = []
   let seen = 0
   for (const key of await scene.states.list('')) {

@@ -58,7 +58,7 @@ const read = (address: string, value: string | null = token) =>
   app.get(`/api/v1/mounts${address}`, value === null ? {} : { headers: { authorization: `Bearer ${value}` } })
 const codeOf = ({ status, json }: Answer) => `${status} ${json?.error?.code ?? json?.repository?.visibility ?? ''}`
 
-test('the marker hides a local repository from everybody but the token that the operator made for it', async () => {
+test("the marker hides a local repository from everybody but the holder of the operator's token for it", async () => {
   expect(codeOf(await read(CLOSED, null))).toBe('404 mount.repo_not_found')
   expect(codeOf(await read(CLOSED))).toBe('200 private')
   expect(await app.index()).toBe(1)
@@ -73,7 +73,7 @@ test('the token reads nothing else, public or not, there or not', async () => {
     expect([address, codeOf(await read(address))]).toEqual([address, '401 auth.required'])
 })
 
-test('where nobody signs in, an agent without a token is not led to sign in', async () => {
+test('without sign-in, an agent without a token is not asked to sign in', async () => {
   const answer = await app.app.inject({
     method: 'POST',
     url: `/mcp${CLOSED}`,
@@ -83,7 +83,7 @@ test('where nobody signs in, an agent without a token is not led to sign in', as
   expect([answer.statusCode, answer.headers['www-authenticate']]).toEqual([404, undefined])
 })
 
-test('without the marker everybody reads it, by the snapshot of the public class', async () => {
+test('without the marker everybody reads the repository, from the snapshot of the public class', async () => {
   await rm(markerOf('acme/closed'))
   expect(codeOf(await read(CLOSED, null))).toBe('200 public')
   expect(await app.index()).toBe(1)

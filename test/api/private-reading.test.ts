@@ -53,7 +53,7 @@ const codeOf = ({ status, json }: Answer) => `${status} ${json?.error?.code ?? j
 const pass = () => scene.advanceClock(31)
 
 describe('reading', () => {
-  test('a person reads a private repository in full, whatever its license, by every endpoint', async () => {
+  test('a person reads a private repository in full, under any license, by every endpoint', async () => {
     for (const read of [ada.get, withToken]) {
       expect((await read(`/api/v1/mounts${CLOSED}`)).json).toMatchObject({
         address: CLOSED,
@@ -72,7 +72,7 @@ describe('reading', () => {
     }
   })
 
-  test('for everybody else it does not exist', async () => {
+  test('for everybody else the repository does not exist', async () => {
     const bob = await scene.signIn(scene.bob)
     for (const read of [scene.get, bob.get])
       for (const name of ['mounts', 'browse', 'find', 'skills', 'files']) {
@@ -81,7 +81,7 @@ describe('reading', () => {
       }
   })
 
-  test('nothing of it is listed, drawn, or offered to programs that install skills', async () => {
+  test('no part of the repository is listed, drawn, or offered to install programs', async () => {
     const owner = await scene.get('/api/v1/owners/gh/acme')
     expect(owner.json.repositories.map(({ name }: { name: string }) => name)).toEqual(['tools'])
     for (const browser of [scene, ada]) {
@@ -135,7 +135,7 @@ describe('tokens', () => {
         expect(codeOf(await withToken(`/api/v1/mounts${address}`, value))).toBe('401 auth.required')
   })
 
-  test('with one, the cookie is not looked at', async () => {
+  test('a request with a token ignores the cookie', async () => {
     const cookie = [...ada.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     expect(codeOf(await withToken('/api/v1/mounts/gh/acme/other', token, { cookie }))).toBe('401 auth.required')
     expect(codeOf(await withToken(`/api/v1/mounts${CLOSED}`, token, { cookie }))).toBe('200 private')
@@ -147,8 +147,8 @@ describe('tokens', () => {
   })
 })
 
-describe('changes at the host are seen', () => {
-  test('a person who lost access within half a minute, by cookie as by token', async () => {
+describe('a change at the host takes effect', () => {
+  test('within half a minute when a person loses access, by cookie and by token', async () => {
     scene.acme.members.delete(scene.ada)
     expect(codeOf(await ada.get(`/api/v1/mounts${CLOSED}`))).toBe('200 private')
     pass()
@@ -168,7 +168,7 @@ describe('changes at the host are seen', () => {
     expect(codeOf(await ada.get(`/api/v1/mounts${CLOSED}`))).toBe('200 private')
   })
 
-  test('a webhook makes them seen at once', async () => {
+  test('at once by a webhook', async () => {
     const send = async (event: string, payload: object) => {
       const { headers, body } = signDelivery(scene.githubApp, event, payload as never, { secret: WEBHOOK_SECRET })
       const answer = await scene.app.inject({ method: 'POST', url: '/hooks/github', headers, payload: body })
@@ -205,7 +205,7 @@ describe('changes at the host are seen', () => {
     expect(github.log.rest.map(({ path }) => path)).toContain('/repos/acme/closed')
   })
 
-  test('a repository that has become public is public for everybody, and private again within a minute', async () => {
+  test('for a repository that became public, for everybody, and within a minute when it is private again', async () => {
     scene.closed.visibility = 'public'
     pass()
     expect(codeOf(await scene.get(`/api/v1/mounts${CLOSED}`))).toBe('200 public')
@@ -237,7 +237,7 @@ describe('changes at the host are seen', () => {
     expect(codeOf(await withToken(`/api/v1/mounts${CLOSED}`))).toBe('200 private')
   })
 
-  test('a deleted repository is gone, and one that takes its name does not inherit its tokens', async () => {
+  test('for a deleted repository, and one that takes its name does not inherit its tokens', async () => {
     const { github, closed } = scene
     github.world.remove(closed)
     pass()
@@ -258,7 +258,7 @@ describe('changes at the host are seen', () => {
 })
 
 describe('a host that cannot be asked', () => {
-  test('is 503, never what was seen before', async () => {
+  test('is 503, never an earlier answer', async () => {
     const other = '/api/v1/mounts/gh/acme/other'
     expect(codeOf(await ada.get(other))).toBe('200 private')
     for (const [fault, code] of [
@@ -273,7 +273,7 @@ describe('a host that cannot be asked', () => {
     }
   })
 
-  test('and one that ended the sign-in: a cookie is nobody, a token is refused', async () => {
+  test('with an ended sign-in: a cookie counts as signed out, a token is refused', async () => {
     const fresh = await tokenFor('/gh/acme/other')
     for (const [value, { kind }] of scene.github.world.tokens) if (kind === 'user') scene.github.world.tokens.delete(value)
     scene.github.world.refreshTokens.clear()

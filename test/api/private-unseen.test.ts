@@ -53,7 +53,7 @@ afterAll(async () => {
   await stores.close()
 })
 
-test('every route of the service is asked for below, unless it names no repository', () => {
+test('every route of the service is requested below, unless it names no repository', () => {
   const asked = [...Object.keys(REPOSITORY_REQUESTS), ...Object.keys(OTHER_REQUESTS)]
   expect(asked.sort()).toEqual(
     routesOf(scene.app)
@@ -128,7 +128,7 @@ async function tracesOf(index: number, credential: Record<string, string>) {
   return traces
 }
 
-test('nothing is asked on behalf of a person about a name for which a token was not made, whether the person sees it or not', async () => {
+test('no request is made on behalf of a person for a name other than that of the token, whether the person sees it or not', async () => {
   // The token's person sees the first of them.
   for (const name of [NAMES.private, NAMES.missing])
     for (const asked of requestsOf(name)) {
@@ -146,7 +146,7 @@ test('a stranger cannot make a token for a private repository, as for one that d
   expect((await make(member, NAMES.private)).status).toBe(201)
 })
 
-test('the check sees a difference', async () => {
+test('the check detects a difference', async () => {
   const at = (name: string) => ({ url: `/api/v1/mounts/gh/acme/${name}` })
   const seen = await traceOf(NAMES.private, at(NAMES.private), cookiesOf(member))
   const missing = await traceOf(NAMES.missing, at(NAMES.missing), cookiesOf(member))

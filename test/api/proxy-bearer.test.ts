@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test.each(FOREIGN)('where nobody signs in, %j is a token of a proxy, and says nothing', async authorization => {
+test.each(FOREIGN)('without sign-in, %j is taken as the token of a proxy, and ignored', async authorization => {
   expect((await app.get(`/api/v1/mounts${ADDRESS}`, { headers: { authorization } })).status).toBe(200)
   const sent = message('tools/list')
   const answer = await app.app.inject({
@@ -30,7 +30,7 @@ test('a token of such a service is judged there, too', async () => {
   expect([answer.status, answer.json.error.code]).toEqual([401, 'auth.required'])
 })
 
-test('where people sign in, every token is judged', async () => {
+test('with sign-in, every token is checked', async () => {
   const scene = await openPeopleScene({})
   for (const authorization of FOREIGN)
     expect((await scene.get('/api/v1/mounts/gh/acme/tools', { headers: { authorization } })).status).toBe(401)

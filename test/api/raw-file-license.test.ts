@@ -73,15 +73,15 @@ afterAll(() => app.close())
 const statusOf = async (name: string, path: string) =>
   (await app.get(`/git/local/${name}/raw/${app.commitOf(name)}/${path}`)).status
 
-test.each(COPIED)('what a license permits to copy is served: %s %s', async (name, path) => {
+test.each(COPIED)('a file that a license permits to copy is served: %s %s', async (name, path) => {
   expect(await statusOf(name, path)).toBe(200)
 })
 
-test.each(NOT_COPIED)('what no license permits to copy is not there: %s %s', async (name, path) => {
+test.each(NOT_COPIED)('a file that no license permits to copy is missing: %s %s', async (name, path) => {
   expect(await statusOf(name, path)).toBe(404)
 })
 
-test('HEAD, a range and a known ETag do not tell that the file is there', async () => {
+test('HEAD, a range and a known ETag do not reveal a withheld file', async () => {
   const url = `/git/local/acme/none/raw/${app.commitOf('acme/none')}/film.bin`
   for (const options of [{ method: 'HEAD' as const }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-none-match': '*' } }])
     expect((await app.get(url, options)).status).toBe(404)
@@ -105,7 +105,7 @@ test('the refusal of a file does not send its reader to an original that is with
   }
 })
 
-describe('where the operator publishes everything', () => {
+describe('a deployment whose operator publishes everything', () => {
   beforeAll(() => {
     app.deps.localSource = 'open'
   })

@@ -78,7 +78,7 @@ test('a file that is damaged is 503 with a name, and without the headers of a fi
   expect([first.status, first.json.error.code], 'a first piece that is also the last').toEqual([503, 'skill.unavailable'])
 })
 
-test('a large file that is damaged never comes to its end', async () => {
+test('a large damaged file is never sent to its end', async () => {
   const { origin } = new URL(`http://127.0.0.1:${port}`)
   const answer = await fetch(`${origin}${raw}/large.bin`)
   expect(answer.headers.get('content-length')).toBe(String(LARGE_BYTES))
@@ -87,7 +87,7 @@ test('a large file that is damaged never comes to its end', async () => {
   expect(Buffer.from(await whole.arrayBuffer()).equals(Buffer.alloc(LARGE_BYTES, 9))).toBe(true)
 })
 
-test('a large file has a weak ETag: a part of it is never joined with a later answer', async () => {
+test('a large file has a weak ETag, so no part of it is joined with a later answer', async () => {
   const { headers } = await app.get(`${raw}/whole.bin`, { method: 'HEAD' })
   expect(headers.etag).toMatch(/^W\/"[0-9a-f]{40}"$/)
   const known = await app.get(`${raw}/whole.bin`, { headers: { 'if-none-match': String(headers.etag) } })
@@ -134,7 +134,7 @@ test('a client that takes nothing is dropped', async () => {
   expect(socket.bytesRead).toBeLessThan(200 * MIB)
 })
 
-test('what is no HTTP gets no answer in the middle of a file that is being sent', async () => {
+test('malformed HTTP gets no answer in the middle of a file that is being sent', async () => {
   const { socket } = await stall(await filmPath())
   let text = ''
   socket.on('data', chunk => {
@@ -164,7 +164,7 @@ test('a client that stands still makes room for another one', async () => {
   expect(displaced?.socket.bytesRead).toBeLessThan(200 * MIB)
 })
 
-test('a client with too many requests that wait to begin is told when to come again; another one and an address of no file are not', async () => {
+test('a client with too many waiting requests is refused with Retry-After; another client and an invalid address are not', async () => {
   const license = (await filmPath()).replace('film.bin', 'LICENSE')
   const ask = (remoteAddress: string, url: string) => app.app.inject({ url, remoteAddress })
   const crowd = Array.from({ length: 300 }, () => ask('192.0.2.1', `/git/local/acme/media/raw/${'0'.repeat(40)}/LICENSE`))
@@ -174,7 +174,7 @@ test('a client with too many requests that wait to begin is told when to come ag
   expect((await Promise.all(beside)).map(({ statusCode }) => statusCode)).toEqual([200, 404])
 })
 
-test('many clients that take nothing hold few processes; others are told when to come again, and small files are served', async () => {
+test('many clients that do not read hold few processes; further ones are refused with Retry-After, and small files are served', async () => {
   const path = await filmPath()
   const readers = await Promise.all(Array.from({ length: 12 }, () => stall(path)))
   const statuses = readers.map(({ head }) => head.split(' ')[1])

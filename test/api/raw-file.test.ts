@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('until the index says what is withheld nothing is served', async () => {
+test('before the index is ready nothing is served', async () => {
   const answer = await app.get(`${raw}/src/main.c`)
   expect([answer.status, answer.json.error.code]).toEqual([503, 'index.indexing'])
   await app.index()
@@ -87,7 +87,7 @@ test.for([
   expect([answer.status, answer.body, answer.headers['content-range']]).toEqual([status, body, contentRange])
 })
 
-test('a range counts only while the file is still the one that the client knows', async () => {
+test('a range is used only if the file is still the one that the client names', async () => {
   const { headers } = await app.get(`${raw}/src/main.c`)
   const same = await app.get(`${raw}/src/main.c`, { headers: { range: 'bytes=0-2', 'if-range': String(headers.etag) } })
   const other = await app.get(`${raw}/src/main.c`, { headers: { range: 'bytes=0-2', 'if-range': '"other"' } })
@@ -99,7 +99,7 @@ test('no range reaches behind an empty file', () => {
   expect(parseRange(undefined, 0)).toBe('whole')
 })
 
-test('what is excluded, closed or not there is 404, and so is everything that is no address of a file', async () => {
+test('an excluded, closed or missing file is 404, and so is any path that is no file', async () => {
   const commit = app.commitOf('acme/handbook')
   for (const url of [
     `${raw}/private/a.md`,
@@ -131,7 +131,7 @@ test('the address that the interface gives for a file leads to its bytes', async
   expect((await app.get(pathname)).body).toHaveLength(2 * 1024 * 1024)
 })
 
-test('a file of more than 100 MiB is 413 before git reads it, whatever part is asked for', async () => {
+test('any part of a file of more than 100 MiB is 413 before git reads it', async () => {
   const repository = app.repository('acme/large')
   const [largest, larger] = [await repository.writeZeroBlob(RAW_FILE_BYTES), await repository.writeZeroBlob(RAW_FILE_BYTES + 1)]
   const commit = await repository.commit({ LICENSE: MIT, 'largest.bin': { blob: largest }, 'larger.bin': { blob: larger } })
@@ -153,7 +153,7 @@ test('a file of more than 100 MiB is 413 before git reads it, whatever part is a
   }
 })
 
-test('of requests that come at once, one begins in a turn of the event loop, and clients take turns', async () => {
+test('simultaneous requests begin one in a turn of the event loop, and clients take turns', async () => {
   const turns = countTurns()
   const begun: number[] = []
   app.deps.deny = [

@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('the branches and tags of a repository are listed, whatever ref and folder the address names', async () => {
+test('the branches and tags of a repository are listed, for any ref and folder in the address', async () => {
   const repository = app.repository('acme/none')
   const commit = app.commitOf('acme/none')
   await repository.branch('feature/x', commit)

@@ -80,7 +80,7 @@ test.for([
   expect((await sendRaw(port, bytes)).status).toBe(200)
 })
 
-test('what does not arrive in time is 408', async () => {
+test('a request that does not arrive in time is 408', async () => {
   const clients = { headersMs: IMPATIENT_MS, requestMs: IMPATIENT_MS, checkEveryMs: 20, lingerMs: IMPATIENT_MS }
   const impatient = await testApp({ 'acme/tools': { 'a.md': '# A\n' } }, { clients, github: { withToken: true } })
   try {
@@ -101,7 +101,7 @@ test('what does not arrive in time is 408', async () => {
   }
 })
 
-test('a refused connection is answered once, whatever is sent afterwards, and its descriptor is released', async () => {
+test('a refused connection is answered once, even if the client sends more, and its descriptor is released', async () => {
   const connection = openRaw(port)
   connection.socket.write('noise\r\n\r\n')
   await connection.closed

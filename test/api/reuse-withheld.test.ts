@@ -37,7 +37,7 @@ async function answersOf(app: TestApp, address: string): Promise<string[]> {
 test.each([
   ['an exclusion', EXCLUDING],
   ['a license that is gone', CLOSING],
-])('what %s withholds is told by nothing, although the packs of the commit before still hold it', async (_, change) => {
+])('a text that %s withholds appears nowhere, although the packs of the commit before still hold it', async (_, change) => {
   const app = await testApp({ 'acme/tools': FILES })
   apps.push(app)
   await app.open('/local/acme/tools')

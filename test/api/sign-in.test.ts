@@ -21,7 +21,7 @@ const audits = () => lines.map(line => JSON.parse(line)).filter(line => line.aud
 const recordOf = async (user: { id: number }) =>
   (await scene.states.read(personKey(createRecordIds(ID_KEY).person(`gh-${user.id}`))))?.value as never
 
-test('v5.0.0-10.2.1: a sign-in goes to the host with a state and a challenge, and comes back to where it began', async () => {
+test('v5.0.0-10.2.1: a sign-in goes to the host with state and challenge, and returns to the page where it began', async () => {
   const browser = scene.browser()
   const begun = await browser.navigate('/auth/sign-in?return=%2Fgh%2Facme%2Fclosed%3Fa%3Db')
   expect([begun.status, begun.headers['cache-control'], begun.headers['referrer-policy']]).toEqual([
@@ -74,7 +74,7 @@ test('v5.0.0-7.2.4: a sign-in makes a new session and ends the one that the brow
   expect((await old.get('/api/v1/me')).json).toEqual({ user: null })
 })
 
-test('v5.0.0-13.3.1: what is stored of a sign-in cannot be used by who reads it', async () => {
+test('v5.0.0-13.3.1: the stored record of a sign-in is useless to a reader of the store', async () => {
   const browser = await scene.signIn(scene.ada)
   const stored = JSON.stringify(await recordOf(scene.ada))
   const token = browser.cookies.get(SESSION_COOKIE) ?? ''
@@ -104,7 +104,7 @@ const failures: [name: string, path: (path: string) => string, status?: number][
   ['with two codes', path => `${path}&code=x`],
 ]
 
-test.each(failures)('a callback %s is a page with the status 400, and signs nobody in', async (_name, change) => {
+test.each(failures)('a callback with %s is a page with status 400, and signs nobody in', async (_name, change) => {
   const browser = scene.browser()
   const begun = await browser.navigate('/auth/sign-in?return=/x')
   const failed = await browser.navigate(change(await browser.visitHost(begun.headers.location ?? '', scene.ada)))
@@ -118,7 +118,7 @@ test.each(failures)('a callback %s is a page with the status 400, and signs nobo
   expect((await browser.get('/api/v1/me')).json).toEqual({ user: null })
 })
 
-test('the callback of another browser signs nobody in: a state belongs to the browser that began', async () => {
+test('a callback from another browser signs nobody in: a state belongs to the browser that began', async () => {
   const [mine, theirs] = [scene.browser(), scene.browser()]
   const begun = await mine.navigate('/auth/sign-in')
   await theirs.navigate('/auth/sign-in')
@@ -130,7 +130,7 @@ test('the callback of another browser signs nobody in: a state belongs to the br
   expect((await mine.navigate(path)).status).toBe(303)
 })
 
-test('a callback works once, also for who kept its cookie', async () => {
+test('a callback works once, even with the cookie kept', async () => {
   const browser = scene.browser()
   const begun = await browser.navigate('/auth/sign-in')
   const thief = scene.browser()
@@ -143,7 +143,7 @@ test('a callback works once, also for who kept its cookie', async () => {
   expect((await browser.get('/api/v1/me')).json.user.login).toBe('ada')
 })
 
-test('two tabs may sign in at once, in any order, and each ends where it began', async () => {
+test('two tabs may sign in at once, in any order, and each returns to its own page', async () => {
   const browser = scene.browser()
   const first = await browser.navigate('/auth/sign-in?return=/first')
   const second = await browser.navigate('/auth/sign-in?return=/second')
@@ -179,7 +179,7 @@ test('a sign-in that took longer than ten minutes, or whose cookie was edited, f
   expect((await edited.navigate(await edited.visitHost(again.headers.location ?? '', scene.ada))).status).toBe(400)
 })
 
-test('a person who refuses at the host is told so, and nothing changes', async () => {
+test('a person who refuses at the host sees that, and nothing changes', async () => {
   const browser = scene.browser()
   expect((await browser.signIn(null)).status).toBe(400)
   expect(audits().at(-1)).toMatchObject({ audit: 'signin.fail', reason: 'denied' })

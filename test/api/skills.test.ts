@@ -85,7 +85,7 @@ test('a page holds at most 16 KiB of text, only the last is complete, and metada
   }
 })
 
-test('a file that is too large is named only where it lies inside the mount', async () => {
+test('a file that is too large is named only if it lies inside the mount', async () => {
   const [whole] = await readAll(HANDBOOK, 'skills/far/SKILL.md')
   expect(whole?.skill.oversized).toMatchObject([{ path: 'huge.md' }])
   const [inside] = await readAll(`${HANDBOOK}/skills`, 'skills/far/SKILL.md')
@@ -103,7 +103,7 @@ test('files, references, oversized files and warnings stand on the first page on
   expect(short.skill).not.toHaveProperty('oversized')
 })
 
-test('the first page says what the whole skill takes, and every fragment what its text takes', async () => {
+test('the first page gives the size of the whole skill, and every fragment the size of its text', async () => {
   const pages = await readAll(HANDBOOK, 'skills/long/SKILL.md')
   const rules = pages.flatMap(page => page.skill.ruleChain ?? [])
   const bodies = pages.flatMap(({ skill: { path, body, bodyFragment } }) => {
@@ -153,7 +153,7 @@ test('an empty body has its fragment', async () => {
   ])
 })
 
-test('with required content missing no page is complete, the last has no cursor key, and a diagnostic says why', async () => {
+test('if required content is missing no page is complete, the last has no cursor, and a diagnostic gives the reason', async () => {
   const pages = await readAll(HANDBOOK, 'skills/lacking/SKILL.md')
   expect(pages.map(page => page.complete)).toEqual(pages.map(() => false))
   expect(pages.at(-1)).not.toHaveProperty('nextCursor')
@@ -199,7 +199,7 @@ test.for([
   expect([answer.status, answer.json.error.code]).toEqual([404, 'skill.not_found'])
 })
 
-test('whoever knows the name or the folder of one skill is told its exact path', async () => {
+test('a request with the name or the folder of one skill is answered with its exact path', async () => {
   for (const [path, exact] of [
     ['spoken', 'skills/named/SKILL.md'],
     ['named', 'skills/named/SKILL.md'],

@@ -126,7 +126,7 @@ test('beyond the bound of connections, the one that waits longest is closed, and
   await until(async () => (await openConnections()) <= 10)
 })
 
-test('connections that come at once take the places of as many others, before any of these tells that it is closed', async () => {
+test('simultaneous connections take the places of as many others, before the closed ones are noticed', async () => {
   await start({ clients: { connections: 10 } })
   const arrived: Socket[] = []
   const door = createServer(socket => arrived.push(socket)).listen(0, '127.0.0.1')
@@ -149,7 +149,7 @@ test('a connection that is being answered is not closed for a new one', async ()
   expect(reading?.answer().text).toBe('')
 })
 
-test('where all clients send their bodies slowly, a new one is answered', async () => {
+test('if all clients send their bodies slowly, a new client is answered', async () => {
   await start({ clients: { connections: 4 }, hookBodies: { totalBytes: 400_000, deadlineMs: 60_000 } })
   openMany(4, beginningOf(10))
   await until(async () => (await openConnections()) === 4)
@@ -176,13 +176,13 @@ async function isAnswered(): Promise<boolean> {
   )
 }
 
-test('where all clients stand still while they are answered, a new one is answered', async () => {
+test('if all clients stop reading their answers, a new client is answered', async () => {
   await start({ clients: { connections: 4, checkEveryMs: 20, answersAtOnce: 1_000 } })
   await openUndrained(4)
   await until(isAnswered)
 })
 
-test('a client that takes its answers is not closed for a new one, although bytes wait for it at any time', async () => {
+test('a client that reads its answers is not closed for a new one, although bytes always wait for it', async () => {
   await start({ clients: { connections: 1, answersAtOnce: 1_000 } })
   const [reader] = openMany(1, MANY_DESCRIPTIONS)
   let newcomers = 0
@@ -211,7 +211,7 @@ test('a client whose first answer is sent, and whose second one is being made, i
   await until(() => reader?.answer().text.includes('HTTP/1.1 200 OK', 1) === true)
 })
 
-describe('a client that takes its answers', () => {
+describe('a client that reads its answers', () => {
   const { bytesPerSecond } = CLIENT_LIMITS.answerPace
   let now = 0
   const clients = { checkEveryMs: 20, now: () => now, answersAtOnce: 1_000 }
@@ -255,7 +255,7 @@ describe('a client that takes its answers', () => {
     expect(answer.status, 'others are answered').toBe(200)
   })
 
-  test('is closed for the answers, too, that wait behind the one whose turn it is', async () => {
+  test('is also judged by the answers that wait behind the current one', async () => {
     // One answer is smaller, and only it has reached the socket.
     await start({ clients: { ...clients, waitingBytes: 1_000_000 } })
     const [first] = openMany(1, MANY_DESCRIPTIONS)
@@ -263,14 +263,14 @@ describe('a client that takes its answers', () => {
     await until(() => accepted[0]?.destroyed === true)
   })
 
-  test('is closed when it asks for too many at once', async () => {
+  test('is closed when it sends too many requests at once', async () => {
     await start({ clients: { ...clients, answersAtOnce: 100 } })
     const [first, second] = [openMany(1, MANY_DESCRIPTIONS)[0], openMany(1, DESCRIPTION.repeat(100))[0]]
     await first?.closed
     await until(() => second?.answer().text.split('HTTP/1.1 200 OK').length === 101)
   })
 
-  test('makes room when it holds most, not when it is slow', async () => {
+  test('makes room if it holds most, not if it is slow', async () => {
     await start({ clients: { ...clients, waitingBytes: 1_000_000 } })
     const [honest] = openMany(1, DESCRIPTION)
     honest?.socket.pause()
@@ -282,7 +282,7 @@ describe('a client that takes its answers', () => {
     expect(accepted[0]?.destroyed).toBe(false)
   })
 
-  test('slowly, and yet at four times the least pace, gets all of them', async () => {
+  test('slowly, but at four times the least pace, receives all of them', async () => {
     await start({ clients })
     const slow = openRaw(port)
     begun.push(slow)

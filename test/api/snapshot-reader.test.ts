@@ -47,7 +47,7 @@ test('a header that a sweep removed is let go of before its packs are removed', 
   await vi.waitFor(async () => expect(await reader.open(REPOSITORY, COMMIT)).toBeNull())
 })
 
-test('get and range agree with the rows that were written, whatever the keys', async () => {
+test('get and range return the rows that were written, for any keys', async () => {
   const key = fc.string({ unit: fc.constantFrom('a', 'b', '/', '\0', 'é', '\ue000', '🎻', '漢'), maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(
@@ -87,7 +87,7 @@ test('many readers of one shard make one read, and what was read is not read aga
   expect(reads).toBe(1)
 })
 
-test('a crowd that comes first reads as one visitor does: every range once', async () => {
+test('a crowd of first visitors reads every range once, like one visitor', async () => {
   const { blobs, states, close } = await openTestStores(systemClock)
   const words = Array.from({ length: 300 }, (_, at) => `word-${at}`)
   const pages = Array.from({ length: 150 }, (_, at) => [`docs/page-${at}.md`, `# Page ${at}\n\n${words.slice(at).join(' ')}\n`])
@@ -195,7 +195,7 @@ test('a header of another commit is not taken for this one', async () => {
   await expect(createSnapshotReader(blobs).open(REPOSITORY, other)).rejects.toEqual(UNAVAILABLE)
 })
 
-test('with a pack damaged anywhere, cut short or gone, every answer is right or unavailable', async () => {
+test('with a pack damaged anywhere, cut short or missing, every answer is right or unavailable', async () => {
   const blobs = await openDiskBlobStore(folder)
   const contents = {
     'acme/handbook': {

@@ -7,7 +7,7 @@ const FILES = { LICENSE: 'MIT', 'SKILLSET.md': MANIFEST, 'a/SKILL.md': '---\nnam
 const CARD = '/social/local/acme/handbook'
 const program = new URL('../support/hostile-drawer.ts', import.meta.url)
 
-test("the card has the owner's picture, and is drawn without it where there is none", async () => {
+test("the card has the owner's picture, and is drawn without it if there is none", async () => {
   const other = await testApp(
     { 'acme/handbook': FILES, 'bare/handbook': FILES },
     { github: { withToken: false }, site: async () => {}, pictures: { drawer: { program } } },

@@ -65,7 +65,7 @@ describe('the card of an address', () => {
     await expectNoPicture(at, `${CARD}/a?skill=b/SKILL.md`)
   })
 
-  test('has less before the index is ready, starts it, and is drawn anew afterwards', async () => {
+  test('has less before the index is ready, starts indexing, and is drawn again afterwards', async () => {
     const early = await shownPicture(at, '/social/local/acme/later')
     expect(await at.index()).toBeGreaterThan(0)
     const ready = await shownPicture(at, '/social/local/acme/later')

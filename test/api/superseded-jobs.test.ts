@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('the commits of many pushes wait as one job, and an address that pins one of them becomes ready all the same', async () => {
+test('the commits of many pushes wait as one job, and an address that pins one of them still becomes ready', async () => {
   const first = app.commitOf('acme/tools')
   const statusOf = async (address: string) => {
     const { commit, index } = await app.ask('mounts', address)

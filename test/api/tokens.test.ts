@@ -40,7 +40,7 @@ const refusal = async (answer: Promise<{ status: number; json: { error: { code: 
   return [status, json.error.code]
 }
 
-test('a token is answered once with its secret, and is listed without it, newest first', async () => {
+test('a token is shown once with its secret, and listed without it, newest first', async () => {
   const first = await make()
   expect(first).toEqual({
     token: expect.stringMatching(/^mgp_[0-9A-Za-z]{83}$/),
@@ -61,12 +61,12 @@ test('a token is answered once with its secret, and is listed without it, newest
   expect(listed.body).not.toContain('mgp_')
 })
 
-test('the address is spelled as the host spells it, and may be given in any case', async () => {
+test('the address is stored in the spelling of the host, and accepted in any case', async () => {
   expect((await make({ address: '/gh/ACME/Closed' })).item.address).toBe('/gh/acme/closed')
   expect((await make({ address: '/gh/acme/closed/' })).item.address).toBe('/gh/acme/closed')
 })
 
-test('a label has 1 to 60 characters, whatever they are, and a token lives 1 to 366 days', async () => {
+test('a label has 1 to 60 characters of any kind, and a token lives 1 to 366 days', async () => {
   for (const label of ['x', 'ü'.repeat(60), '😀'.repeat(60), ' ', '<script>', '"\'&'])
     expect((await make({ label })).item.label).toBe(label)
   for (const expiresInDays of [1, 366]) await make({ expiresInDays })
@@ -118,7 +118,7 @@ test.each(['/gh/acme/closed@main', '/gh/acme/closed/docs', '/gh/acme/closed@v1/d
   },
 )
 
-test('a repository that everybody may read needs no token', async () => {
+test('a token for a public repository is refused', async () => {
   expect(await refusal(browser.post(URL, { ...BODY, address: '/gh/acme/tools' }))).toEqual([400, 'token.public_repository'])
 })
 
@@ -177,7 +177,7 @@ test.each(['', '/', '/x', `/${'0'.repeat(24)}`, '/%ZZ', '/a/b', `/${'9'.repeat(3
   expect([status, json.error.code]).toEqual(id === '' ? [405, 'request.method_not_allowed'] : [404, 'token.not_found'])
 })
 
-test('v5.0.0-8.4.1: the token of somebody else is not found', async () => {
+test('v5.0.0-8.4.1: the token of another person is not found', async () => {
   const { item } = await make()
   const stranger = await scene.signIn(scene.bob)
   expect(await refusal(stranger.delete(`${URL}/${item.id}`))).toEqual([404, 'token.not_found'])
@@ -217,7 +217,7 @@ test('v5.0.0-10.3.1: a stolen cookie is no token, a token no cookie, and an edit
   }
 })
 
-test('a token is no session: me knows nobody, and the rest of it is 401', async () => {
+test('a token is no session: me reports no person, and the other routes of me are 401', async () => {
   const { token } = await make()
   const headers = { authorization: `Bearer ${token}` }
   expect((await browser.get('/api/v1/me', headers)).json).toEqual({ user: null })
@@ -227,7 +227,7 @@ test('a token is no session: me knows nobody, and the rest of it is 401', async 
   expect(await refusal(browser.post(URL, BODY, headers))).toEqual([401, 'auth.required'])
 })
 
-test('an IP allow list that refuses this server ends no session and no token: both are told to ask again', async () => {
+test('an IP allow list that refuses this server ends no session and no token: both are asked to retry', async () => {
   const { token, item } = await make()
   const ask = async () => [
     await refusal(browser.get('/api/v1/mounts/gh/acme/closed')),

@@ -78,7 +78,7 @@ const WAYS: [string, remove: () => Promise<unknown>, restore: () => Promise<unkn
   ['its tag was deleted', () => git('tag', '-d', 'v1'), () => git('tag', 'v1', commit)],
 ]
 
-test.for(WAYS)('a pinned commit is nowhere once %s, and the same again once it is back', async ([, remove, restore]) => {
+test.for(WAYS)('a pinned commit is missing once %s, and the same again once it is back', async ([, remove, restore]) => {
   const address = `/local/acme/tools@${commit}`
   await git('update-ref', '-d', 'refs/heads/passing')
   await restore()

@@ -73,7 +73,7 @@ async function statusOf(address: string, path: string): Promise<[number, string 
 }
 
 describe.each(Object.keys(UNREAD))('below a SKILL.md whose license is not known (%s)', path => {
-  test('no file is served, nor by the raw route', async () => {
+  test('no file is served, not even by the raw route', async () => {
     for (const name of ['guide.md', 'scripts/run.py', 'deep/er/page.md', 'SKILL.md']) {
       expect([name, await statusOf(ADDRESS, `${path}/${name}`)]).toEqual([name, [403, 'file.not_served']])
       const { status } = await app.get(`/git/local/acme/tools/raw/${app.commitOf('acme/tools')}/${path}/${name}`)
@@ -81,7 +81,7 @@ describe.each(Object.keys(UNREAD))('below a SKILL.md whose license is not known 
     }
   })
 
-  test('no answer quotes a text, and the folder says why', async () => {
+  test('no answer quotes a text, and the folder gives the reason', async () => {
     const mount = await app.ask('mounts', `${ADDRESS}/${path}`)
     const license = LEGIBLE.has(path) ? { kind: 'restricted', name: 'Proprietary' } : { kind: 'unknown', name: null }
     expect(mount.index).toMatchObject({ license: { ...license, source: `${path}/SKILL.md` } })

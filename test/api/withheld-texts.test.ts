@@ -50,7 +50,7 @@ async function ready(address: string) {
   return { ...index, image }
 }
 
-describe('of a text that may not be copied', () => {
+describe('a text that may not be copied', () => {
   test('no answer quotes a paragraph', async () => {
     const answers = await Promise.all([
       ready(ADDRESS),
@@ -78,7 +78,7 @@ describe('of a text that may not be copied', () => {
     ])
   })
 
-  test('a README tells its title, and the description of its front matter alone', async () => {
+  test('of a README shows its title, and the description of its front matter only', async () => {
     expect((await app.askReady('browse', ADDRESS)).overview).toEqual({
       path: 'README.md',
       title: 'The readme',
@@ -91,7 +91,7 @@ describe('of a text that may not be copied', () => {
     })
   })
 
-  test('so does the README of a described skill, which is listed and cannot be opened', async () => {
+  test('of the README of a described skill does too; the skill is listed and cannot be opened', async () => {
     const { overview, entries } = await app.askReady('browse', ADDRESS, { path: 'skills/quiet' })
     expect(overview).toEqual({ path: 'skills/quiet/README.md', title: 'The quiet readme', description: null })
     expect(entries.map(({ path }) => path)).toEqual(['skills/quiet/README.md', 'skills/quiet/SKILL.md', 'skills/quiet/told'])
@@ -107,7 +107,7 @@ describe('of a text that may not be copied', () => {
   })
 })
 
-describe('a document that may not be served says so in every listing', () => {
+describe('a document that may not be served is marked as such in every listing', () => {
   const plain = { path: 'docs/plain.md', title: 'Plain garden', summary: '', license: NONE, describedOnly: true }
 
   test('of the mount', async () => {
@@ -142,7 +142,7 @@ describe('a document that may not be served says so in every listing', () => {
     expect(open.items).toEqual([{ kind: 'document', path: 'page.md', title: 'Page', summary: expect.any(String) }])
   })
 
-  test('and a file of a skill in a folder of another license', async () => {
+  test('a file of a skill in a folder of another license', async () => {
     const { entries } = await app.askReady('browse', ADDRESS, { path: 'skills/own/parts' })
     expect(entries.find(({ path }) => path === 'skills/own/parts/part.md')).toMatchObject({
       license: { kind: 'restricted' },
@@ -154,7 +154,7 @@ describe('a document that may not be served says so in every listing', () => {
 describe('a declared picture that is withheld is null, with a diagnostic', () => {
   const withheld = { code: 'image.withheld', severity: 'warning', path: 'SKILLSET.md', field: 'image' }
 
-  test('when it is excluded', async () => {
+  test('if it is excluded', async () => {
     const { image, diagnostics } = await ready('/local/acme/open')
     expect([image, diagnostics]).toEqual([null, [{ ...withheld, message: expect.not.stringContaining('hidden') }]])
     expect((await ready('/local/acme/open/shown')).image).toBe(
@@ -162,14 +162,14 @@ describe('a declared picture that is withheld is null, with a diagnostic', () =>
     )
   })
 
-  test('when no license permits to copy it, and this process would have to serve it', async () => {
+  test('if no license permits to copy it, and this process would have to serve it', async () => {
     for (const address of [ADDRESS, `${ADDRESS}/docs`]) {
       const { image, diagnostics } = await ready(address)
       expect([image, diagnostics]).toMatchObject([null, expect.arrayContaining([expect.objectContaining(withheld)])])
     }
   })
 
-  test('but not when the operator lets this process serve it, nor at a host that serves it', async () => {
+  test('but not if the operator lets this process serve it, or the host serves it', async () => {
     const opened = await testApp(
       { 'acme/closed': { 'SKILLSET.md': '---\nimage: cover.png\n---\n', 'cover.png': new Uint8Array([0x89]) } },
       { github: { withToken: true }, deps: deps => ({ ...deps, localSource: 'open' }) },

@@ -21,13 +21,13 @@ test.for([
   ['/owners/gh/%ZZ', 'owner.invalid'],
   ['/owners/local/acme', 'owner.invalid'],
   ['/owners', 'owner.invalid'],
-] as const)('where no pages are built, %s is 400 as on a page, in the form of the interface', async ([target, code]) => {
+] as const)('without built pages, %s is 400 as on a page, in the form of the interface', async ([target, code]) => {
   const answer = await app.get(target)
   expect([answer.status, answer.json.error.code]).toEqual([400, code])
 })
 
 test.for(['/', '/open', '/local/acme/tools', '/gh/acme/tools@main/docs?view=browse', '/owners/gh/acme', '/nothing', '/gh'])(
-  'where no pages are built, %s is 404',
+  'without built pages, %s is 404',
   async target => {
     const answer = await app.get(target)
     expect([answer.status, answer.json.error.code]).toEqual([404, 'request.not_found'])
@@ -44,6 +44,6 @@ test('a host that this deployment does not serve is unknown', async () => {
   }
 })
 
-test('a start on a busy machine is given the time that it takes', () => {
+test('a start on a busy machine is given enough time', () => {
   expect(app.app.initialConfig.pluginTimeout).toBe(0)
 })

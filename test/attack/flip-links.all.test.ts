@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { flipLinks } from './flip-links.ts'
 
-test('links that flip into foreign repositories while everything is asked for show and store nothing of them', async () => {
+test('links that flip into foreign repositories during all requests reveal and store nothing of them', async () => {
   const report = await flipLinks({ seconds: 10, requests: 800 })
   expect(report.leaks).toEqual([])
   expect(Object.keys(report.statuses)).not.toContain('500')

@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true })
 })
 
-describe('a process under attack holds few processes, descriptors and bytes, and gives them back', () => {
+describe('a process under attack holds few processes, descriptors and bytes, and releases them', () => {
   test.each(serviceAttacks(attacked, SECONDS, LONG_REFS))('$name', async attack => {
     const held = await measureHeld(service, attack.start, attack.options)
     expect(held.count).toBeGreaterThan(0)
