@@ -16,7 +16,7 @@ export function blobStoreContract({ open }: StoreDriver<BlobStore>): void {
     return store
   }
 
-  test('an object is read as it was written, with the instant of its writing', async () => {
+  test('an object is read as it was written, with the time of the write', async () => {
     const store = await openStore()
     const before = Date.now()
     expect(await store.create('pub/0a1/gh-1/p/one', Uint8Array.of(0, 255, 10, 13))).toBe('created')
@@ -43,14 +43,14 @@ export function blobStoreContract({ open }: StoreDriver<BlobStore>): void {
     expect(bytes.subarray(8_999_000).equals((await store.readRange('large', 8_999_000, 5_000)) ?? new Uint8Array())).toBe(true)
   })
 
-  test('a second create changes nothing and says that the object exists', async () => {
+  test('a second create has no effect and returns that the object exists', async () => {
     const store = await openStore()
     await store.create('a/b', text('first'))
     expect(await store.create('a/b', text('second'))).toBe('exists')
     expect(asText((await store.read('a/b'))?.bytes)).toBe('first')
   })
 
-  test('of 32 parallel creates one wins, and its bytes stay', async () => {
+  test('of 32 parallel creates one succeeds, and its bytes stay', async () => {
     const store = await openStore()
     const names = Array.from({ length: 32 }, (_, index) => `writer-${index}`)
     const outcomes = await Promise.all(names.map(name => store.create('new/folder/key', bytesOf(name))))
@@ -59,7 +59,7 @@ export function blobStoreContract({ open }: StoreDriver<BlobStore>): void {
     expect(Buffer.from(bytesOf(winner)).equals((await store.read('new/folder/key'))?.bytes ?? new Uint8Array())).toBe(true)
   })
 
-  test('what the caller does with its bytes later changes no object', async () => {
+  test("changing the caller's bytes after a write changes no object", async () => {
     const store = await openStore()
     const bytes = text('as written')
     await store.create('key', bytes)
@@ -121,7 +121,7 @@ export function blobStoreContract({ open }: StoreDriver<BlobStore>): void {
     expect(await store.list('')).toEqual(ORDERED_KEYS)
   })
 
-  test('every prefix, start and limit lists what the definition says', async () => {
+  test('every prefix, start and limit lists what the port defines', async () => {
     const store = await openStore(ORDERED_KEYS)
     const starts = [
       ...ORDERED_KEYS,
@@ -174,7 +174,7 @@ export function blobStoreContract({ open }: StoreDriver<BlobStore>): void {
     for (const limit of [-1, 0.5, Number.NaN]) await expect(store.list('', { limit })).rejects.toThrow(RangeError)
   })
 
-  test('a removed object is gone, alone, and its key is free again', async () => {
+  test('a removed object is missing, no other one is, and its key is free again', async () => {
     const store = await openStore(['a', 'a/b', 'a/b/c', 'a/bb'])
     await store.remove('a/b')
     expect(await store.read('a/b')).toBeNull()

@@ -21,7 +21,7 @@ describe('objects on disk', () => {
     expect(await second.create('a/b', text('other'))).toBe('exists')
   })
 
-  test('two stores on one folder see the same objects at once', async () => {
+  test("two stores on one folder see each other's objects at once", async () => {
     const folder = await temporaryFolder()
     const [one, other] = [await openDiskBlobStore(folder), await openDiskBlobStore(folder)]
     const outcomes = await Promise.all(
@@ -41,7 +41,7 @@ describe('objects on disk', () => {
     expect((await stat(join(folder, 'o', 'a'))).mode & 0o777).toBe(0o700)
   })
 
-  test('what a killed process left is removed at an opening an hour later, and what one may be writing is not', async () => {
+  test('files of a killed process are removed at an opening an hour later, and files being written are not', async () => {
     const folder = await temporaryFolder()
     await openDiskBlobStore(folder)
     const [old, young] = [join(folder, 'tmp', 'old'), join(folder, 'tmp', 'young')]
@@ -66,7 +66,7 @@ describe('objects on disk', () => {
     expect(await store.create('pub/1/a', text('a'))).toBe('created')
   })
 
-  test('a folder in the way of an object is refused, and everything else stays readable', async () => {
+  test('a folder in the place of an object is refused, and everything else stays readable', async () => {
     const folder = await temporaryFolder()
     const store = await openDiskBlobStore(folder)
     await store.create('kept', text('kept'))

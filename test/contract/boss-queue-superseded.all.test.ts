@@ -18,7 +18,7 @@ async function finishAll(queue: JobQueue): Promise<IndexJob[]> {
 }
 
 describe.runIf(hasServer('postgres'))('a job of the default branch that pg-boss delivers', () => {
-  test('is not removed by a newer commit once a worker has begun it', async () => {
+  test('is not removed by a newer commit if a worker has begun it', async () => {
     const { open, url } = await openBossDatabase()
     const queue = await open()
     await queue.offer(defaultAt(1))

@@ -188,7 +188,7 @@ describe.runIf(hasServer('postgres'))('a worker whose database fails once', () =
   )
 
   test.each(failures)(
-    'a death that is told again counts once, and the job waits at once (at statement $at, run: $isRun)',
+    'a crash that is reported twice counts once, and the job waits at once (at statement $at, run: $isRun)',
     async ({ at, isRun }) => {
       const { queue, tellTwice, url } = await openStumbling()
       await queue.offer(jobOf(1))
@@ -202,7 +202,7 @@ describe.runIf(hasServer('postgres'))('a worker whose database fails once', () =
     },
   )
 
-  test.each(failures)('a job whose failure is told again is gone (at statement $at, run: $isRun)', async ({ at, isRun }) => {
+  test.each(failures)('a job whose failure is reported twice is gone (at statement $at, run: $isRun)', async ({ at, isRun }) => {
     const { queue, tellTwice, url } = await openStumbling()
     await queue.offer(jobOf(1))
     const lease = await taken(queue)
@@ -220,7 +220,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     expect(await queues[0]?.depth()).toBe(4)
   })
 
-  test('a job that was finished while a slow worker had it delivered is not started over', async () => {
+  test('a finished job that was delivered to a slow worker is not started again', async () => {
     const { open, clock, url, states } = await openBossDatabase()
     const queue = await open()
     await queue.offer(jobOf(1))
@@ -240,7 +240,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     expect([await jobs(url), await states.list('')]).toEqual([[], []])
   })
 
-  test('a job that is delivered although somebody holds it waits for its worker', async () => {
+  test('a job that is delivered although another worker holds it waits for that worker', async () => {
     const { open, clock, url } = await openBossDatabase()
     const queue = await open()
     await queue.offer(jobOf(1))
@@ -258,7 +258,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     expect(await queue.renew(lease)).toBeNull()
   })
 
-  test('a job that no worker can read is removed, and hides none behind it', async () => {
+  test('a job that no worker can parse is removed, and hides none behind it', async () => {
     const { open, url } = await openBossDatabase()
     const queue = await open()
     await queue.offer(jobOf(1))
@@ -278,7 +278,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     expect((await taken(queue)).job).toEqual(jobOf(1))
   })
 
-  test('what is private has jobs of its own, under keys that no public repository has', async () => {
+  test('a private repository has separate jobs, under keys that no public repository has', async () => {
     const { open, url } = await openBossDatabase()
     const queue = await open()
     const { repository, commit } = jobOf(1)
@@ -288,7 +288,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     expect(keys.sort()).toEqual(['prv', 'pub'])
   })
 
-  test('a database that goes away is told of once, and the queue goes on when it is back', async () => {
+  test('a database outage is reported once, and the queue continues after it', async () => {
     const server = await startOwnPostgres()
     onTestFinished(() => server.remove())
     const warnings: string[] = []

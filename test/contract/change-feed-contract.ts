@@ -52,7 +52,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     return { feed, heard, missed: () => missed, order }
   }
 
-  test('what one tells, the others hear once and in its order, and itself not', async () => {
+  test('a change of one process reaches the others once and in order, and not the process itself', async () => {
     const { process } = await start()
     const [first, second, third] = [await process(), await process(), await process()]
     for (const id of ['a', 'b', 'c']) first.feed.tell({ id })
@@ -67,7 +67,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect([first.heard, first.missed(), second.missed(), third.missed()]).toEqual([[], 0, 0, 0])
   })
 
-  test('who tell at the same time lose nothing', async () => {
+  test('changes reported at the same time are all kept', async () => {
     const { process } = await start()
     const tellers = await Promise.all(Array.from({ length: 5 }, () => process()))
     const listener = await process()
@@ -81,7 +81,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
       expect(listener.heard.filter(id => id.startsWith(`${index} `))).toEqual([0, 1, 2, 3].map(turn => `${index} ${turn}`))
   })
 
-  test('what the store refuses to write for a while is told after that, in its order', async () => {
+  test('changes that the store refuses for a while are reported later, in order', async () => {
     const { states, process } = await start()
     let refusals = 0
     const refusing: StateStore = {
@@ -104,7 +104,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect([listener.heard, listener.missed()]).toEqual([['a', 'b', 'c'], 0])
   })
 
-  test('who looks while a look is running sees what was told before', async () => {
+  test('a look that begins during another one sees changes reported before it', async () => {
     const { states, process } = await start()
     const held = Promise.withResolvers<void>()
     const isRead = Promise.withResolvers<void>()
@@ -132,7 +132,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect(second.heard).toEqual(['a'])
   })
 
-  test('a read without an answer keeps nobody from the next look', async () => {
+  test('a read without an answer blocks no later look', async () => {
     const { states, process } = await start()
     let isSilent = false
     const silent: StateStore = {
@@ -154,7 +154,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect(second.heard).toEqual(['a'])
   })
 
-  test('what was told before a process began is nothing to it: it has kept nothing yet', async () => {
+  test('changes from before a process began are ignored: its caches are empty', async () => {
     const { process } = await start()
     const first = await process()
     first.feed.tell({ id: 'a' })
@@ -164,7 +164,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect([late.heard, late.missed()]).toEqual([[], 0])
   })
 
-  test('who cannot look at its start takes what it kept until then for outdated', async () => {
+  test('a process that cannot look at its start treats what it cached until then as outdated', async () => {
     const { states, process } = await start()
     let isAway = true
     const away: StateStore = {
@@ -187,7 +187,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect([alone.heard, alone.missed()]).toEqual([['a'], 0])
   })
 
-  test('who was away for too long takes everything for outdated', async () => {
+  test('a process that was away for too long treats everything as outdated', async () => {
     const { process } = await start()
     const [first, away] = [await process(), await process()]
     for (let number = 0; number < 450; number++) first.feed.tell({ id: `${number}` })
@@ -197,7 +197,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect(away.heard).toEqual([])
   })
 
-  test('a change that is too large, or of another version, is heard as a missed one', async () => {
+  test('a change that is too large, or of another version, counts as a missed one', async () => {
     const { states, process } = await start()
     const [first, second] = [await process(), await process()]
     first.feed.tell({ id: 'x'.repeat(100_000) })
@@ -228,7 +228,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect(second.missed()).toBe(1)
   })
 
-  test('all learn the same numbers of changes, also of their own and of those before they began', async () => {
+  test('all processes see the same numbers of changes, including their own and those before they began', async () => {
     const { states, process } = await start()
     const first = await process()
     for (const id of ['a', 'b']) first.feed.tell({ id })
@@ -248,7 +248,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect(fourth.order.slice(6)).toEqual(['known null'])
   })
 
-  test('who tells a change learns its number at the next look', async () => {
+  test('the reporter of a change sees its number at the next look', async () => {
     const { process } = await start()
     const [first, second] = [await process(), await process()]
     first.feed.tell({ id: 'a' })

@@ -20,7 +20,7 @@ describe.runIf(hasServer('postgres'))('notifications of a database', () => {
     return { url, database }
   }
 
-  test('reach whoever listens on the channel, and nobody else', async () => {
+  test('reach listeners of the channel, and no other', async () => {
     const { database } = await open()
     const heard = { mine: 0, other: 0 }
     const ends = [database.listen('mine', () => heard.mine++), database.listen('other', () => heard.other++)]
@@ -32,7 +32,7 @@ describe.runIf(hasServer('postgres'))('notifications of a database', () => {
     expect(heard.other).toBe(1)
   })
 
-  test('are listened to again on a new connection when the old one ends, and what was lost meanwhile is looked for', async () => {
+  test('are received on a new connection when the old one ends, and changes lost meanwhile are looked up', async () => {
     const { url, database } = await open()
     let heard = 0
     const end = database.listen('mine', () => heard++)

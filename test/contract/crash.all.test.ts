@@ -21,7 +21,7 @@ const RACES: readonly { place: PlaceKind; kills: number; pauses: number; pauseSe
   { place: 's3', kills: 4, pauses: 2, pauseSeconds: 4 },
 ]
 
-describe.concurrent('4 processes that do 24 jobs while they are killed and stand still', () => {
+describe.concurrent('4 processes that run 24 jobs while they are killed and suspended', () => {
   test.for(RACES.filter(({ place }) => hasServers(place)))(
     'over $place: no fence twice, one header for each job, and every count',
     async ({ place: kind, ...race }, context) => {
@@ -52,7 +52,7 @@ describe('writers that are killed in the middle of their work', () => {
   )
 })
 
-describe('what is looked for would be seen', () => {
+describe('the checks detect the faults that they look for', () => {
   test('a fence or a header that two workers have', () => {
     const one = { lines: ['ready', 'taken a 1', 'header a created', 'ended a 1 finished', 'taken b 1'] }
     const two = { lines: ['ready', 'taken b 2', 'header b created', 'taken a 2', 'header a exists'] }

@@ -61,14 +61,14 @@ describe('the secret file', () => {
     expect(await readOrCreateSecret(file, () => 'made')).toBe('operator')
   })
 
-  test('an empty secret is refused, whoever wrote it', async () => {
+  test('an empty secret is refused, by any writer', async () => {
     const folder = await temporaryFolder()
     await writeFile(join(folder, 'empty'), '\n')
     expect(await readOrCreateSecret(join(folder, 'empty'), () => 'made'), 'who uses it tells that it is damaged').toBe('')
     await expect(readOrCreateSecret(join(folder, 'new'), () => ' ')).rejects.toThrow('the new secret is empty')
     expect(await readdir(folder)).toEqual(['empty'])
   })
-  test('of changes at the same time each is kept or refused, and what a change throws leaves nothing behind', async () => {
+  test('of simultaneous changes each is kept or refused, and a change that throws leaves nothing behind', async () => {
     const folder = await temporaryFolder()
     const file = join(folder, 'secret')
     expect(await replaceSecret(file, () => 'made')).toBe(false)

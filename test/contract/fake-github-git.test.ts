@@ -20,7 +20,7 @@ describe('git', () => {
     expect(github.log.git.slice(0, 2).map(({ git: asked }) => asked?.command)).toEqual(['info/refs', 'ls-refs'])
   })
 
-  test('refs that moved, appeared or went are told at once, loose or packed', async () => {
+  test('refs that moved, appeared or disappeared are reported at once, loose or packed', async () => {
     const listed = async () => (await git(['ls-remote', remote('acme/tools'), 'refs/heads/new', 'HEAD'])).split('\n')
     const head = `${commits.second}\tHEAD`
     expect(await listed()).toEqual([head])
@@ -85,7 +85,7 @@ describe('git', () => {
     expect(await gitFailure(elsewhere)).toContain('not our ref')
   })
 
-  test('what is missing and what is private give nobody the same, and a stranger the same', async () => {
+  test('a missing repository and a private one give an anonymous client the same answer, and a stranger too', async () => {
     for (const name of ['acme/closed', 'acme/nothing', 'nobody/nothing']) {
       expect(await gitFailure(['ls-remote', remote(name)])).toContain('could not read Username')
       expect(await gitFailure(['ls-remote', remote(name)], basic(tokens.bob))).toContain('not found')

@@ -10,7 +10,7 @@ afterEach(scene.check)
 afterAll(scene.close)
 
 describe('tags and limits', () => {
-  test('the tag of a JSON body is the same for everyone who has no token of a person or installation', async () => {
+  test('the tag of a JSON body is the same for every credential except tokens of persons and installations', async () => {
     const tagOf = async (headers: Record<string, string>) => (await ask('/repos/acme/tools', { headers })).headers.get('etag')
     const anonymous = await tagOf({})
     expect(anonymous).toMatch(/^W\/"[0-9a-f]{64}"$/)
@@ -21,7 +21,7 @@ describe('tags and limits', () => {
     expect(await tagOf({ authorization: `Bearer ${tokens.installation}` })).toBe(byInstallation)
   })
 
-  test('nothing new is 304, and free for who is known', async () => {
+  test('an unchanged answer is 304, and free for an authenticated client', async () => {
     const remaining = async (headers: Record<string, string>) => {
       const answer = await ask('/users/ada', { headers })
       return [answer.status, Number(answer.headers.get('x-ratelimit-remaining')), answer.headers.get('etag') ?? ''] as const
@@ -42,7 +42,7 @@ describe('tags and limits', () => {
     expect(await since({ 'if-modified-since': changed, 'if-none-match': '"other"' })).toBe(200)
   })
 
-  test('the hour of a credential: sixty requests for nobody, five thousand for a person, and asking costs nothing', async () => {
+  test('the hour of a credential: sixty requests without a token, five thousand for a person, and the rate limit endpoint is free', async () => {
     const overview = await askJson('/rate_limit')
     expect(overview).toMatchObject({ rate: { limit: 60, used: 0, remaining: 60 }, resources: { core: { limit: 60 } } })
     await ask('/users/ada')
@@ -94,7 +94,7 @@ describe('tags and limits', () => {
     expect(refusedAs('GET')).toBe(null)
   })
 
-  test('the sixty-first request of nobody in an hour is one too many', async () => {
+  test('the sixty-first anonymous request of an hour is refused', async () => {
     github.limits.exhaust(`Basic ${tokens.client}`)
     expect(await statusOf('/users/ada', { headers: { authorization: `Basic ${tokens.client}` } })).toBe(403)
     github.limits.set('anonymous', 2)
@@ -102,7 +102,7 @@ describe('tags and limits', () => {
   })
 })
 
-describe('what goes wrong', () => {
+describe('faults', () => {
   test('an answer instead of the real one, as often as asked for', async () => {
     github.faults.add({
       match: { host: 'api', path: '/users/ada' },
@@ -126,7 +126,7 @@ describe('what goes wrong', () => {
     expect(await askJson('/users/ada')).toMatchObject({ login: 'ada' })
   })
 
-  test('a broken connection, an answer cut short, one without an end, and one that never comes', async () => {
+  test('a broken connection, a truncated answer, one without an end, and no answer', async () => {
     github.faults.add({ reset: true })
     await expect(ask('/users/ada')).rejects.toThrow()
     github.faults.add({ match: { path: /users/ }, cutAfterBytes: 10 })

@@ -49,7 +49,7 @@ describe('refs and objects', () => {
     expect(await shaOf(commits.impostor, 'empty')).toBe(409)
   })
 
-  test('a name that is a branch and a tag is either, as the test says', async () => {
+  test('a name that is a branch and a tag is the one that the test chooses', async () => {
     await tools.branch('both', commits.first)
     await tools.tag('both', commits.second)
     expect(await shaOf('both')).toBe(commits.first)
@@ -60,7 +60,7 @@ describe('refs and objects', () => {
     await tools.git('update-ref', '-d', 'refs/tags/both')
   })
 
-  test('an unknown ref and an empty repository say so', async () => {
+  test('an unknown ref and an empty repository have their own errors', async () => {
     expect(await askJson('/repos/acme/tools/commits/nothing')).toMatchObject({
       message: 'No commit found for SHA: nothing',
       status: '422',
@@ -70,7 +70,7 @@ describe('refs and objects', () => {
     expect(await askJson('/repos/acme/empty')).toMatchObject({ default_branch: 'main', size: 0 })
   })
 
-  test('a commit comes with what it changes', async () => {
+  test('a commit has its list of changed files', async () => {
     expect(await askJson('/repos/acme/tools/commits/main')).toMatchObject({
       sha: commits.second,
       parents: [{ sha: commits.first }],
@@ -79,7 +79,7 @@ describe('refs and objects', () => {
     })
   })
 
-  test('a comparison tells whether a commit is part of a branch', async () => {
+  test('a comparison shows whether a commit is part of a branch', async () => {
     const compared = async (basehead: string) => askJson(`/repos/acme/tools/compare/${basehead}?per_page=1`)
     expect(await compared(`main...${commits.first}`)).toMatchObject({ status: 'behind', ahead_by: 0, behind_by: 1, commits: [] })
     expect(await compared(`main...${commits.second}`)).toMatchObject({ status: 'identical', total_commits: 0, files: [] })
@@ -96,7 +96,7 @@ describe('refs and objects', () => {
     })
   })
 
-  test('a tree by commit, id or ref, flat or whole, and cut where it is too large', async () => {
+  test('a tree by commit, id or ref, flat or recursive, and truncated if it is too large', async () => {
     const paths = (body: { tree: { path: string }[] }) => body.tree.map(({ path }) => path)
     const flat = await askJson('/repos/acme/tools/git/trees/main')
     expect(paths(flat)).toEqual(['.gitattributes', 'README.md', 'docs', 'skills', 'version.txt'])
@@ -124,7 +124,7 @@ describe('refs and objects', () => {
     expect(await askJson('/repos/acme/tools/git/trees/nothing')).toMatchObject({ status: '404' })
   })
 
-  test('a submodule and a link stand in a tree as what they are', async () => {
+  test('a submodule and a link have their own types in a tree', async () => {
     const commit = await tools.commit({ module: { submodule: commits.first }, link: { link: 'README.md' } }, { branch: null })
     const { tree } = await askJson(`/repos/acme/tools/git/trees/${commit}`)
     expect(tree.map(({ mode, type }: { mode: string; type: string }) => `${mode} ${type}`)).toEqual([
@@ -135,7 +135,7 @@ describe('refs and objects', () => {
   })
 })
 
-test('a single file, by its page and by its own address', async () => {
+test('a single file by its path, raw and as JSON', async () => {
   const page = await ask(`${github.origins.web}/acme/Tools/raw/${commits.first}/skills/a/SKILL.md`)
   expect(page.status).toBe(302)
   const raw = await ask(page.headers.get('location') ?? '')

@@ -9,13 +9,13 @@ afterEach(scene.check)
 afterAll(scene.close)
 
 describe('credentials', () => {
-  test('a token that is none is 401, whatever is asked for', async () => {
+  test('an invalid token is 401 for every request', async () => {
     for (const token of ['ghp_nothing', 'ghs_1_a.b.c', 'a.b.c'])
       expect(await askJson('/repos/acme/tools', { token })).toMatchObject({ status: '401' })
     expect(await askJson('/repos/acme/tools', { token: 'x' })).toMatchObject({ message: 'Bad credentials' })
   })
 
-  test('a token goes as token, Bearer or Basic, and a client by its id and secret', async () => {
+  test('a token is accepted as token, Bearer or Basic, and a client by its id and secret', async () => {
     const authorized = async (authorization: string) => statusOf('/repos/acme/closed', { headers: { authorization } })
     expect(await authorized(`token ${tokens.ada}`)).toBe(200)
     expect(await authorized(`Basic ${Buffer.from(`x-access-token:${tokens.ada}`).toString('base64')}`)).toBe(200)
@@ -34,7 +34,7 @@ describe('credentials', () => {
     expect(await statusOf('/users/ada', { headers: { 'x-github-api-version': '2022-11-28' } })).toBe(200)
   })
 
-  test('an app proves itself by a JWT that is fresh and its own', async () => {
+  test('an app authenticates by a fresh JWT of its own key', async () => {
     expect(await askJson('/app', { token: tokens.jwt })).toMatchObject({ slug: 'reader', client_id: app.clientId })
     const list = await (await ask('/app/installations', { token: tokens.jwt })).json()
     expect(list).toMatchObject([{ id: installation.id, account: { login: 'acme' }, repository_selection: 'selected' }])
@@ -73,7 +73,7 @@ describe('credentials', () => {
     expect(await statusOf('/repos/acme/closed', { token: made.token })).toBe(401)
   })
 
-  test('a token without the permission to read contents is told so', async () => {
+  test('a token without the permission to read contents is refused with 403', async () => {
     const bare = github.install(github.app('bare', { permissions: { metadata: 'read' } }), acme)
     const token = github.installationToken(bare)
     expect(await statusOf('/repos/acme/closed', { token })).toBe(200)
@@ -132,7 +132,7 @@ describe('sign-in', () => {
     return back.searchParams.get('code') ?? ''
   }
 
-  test('a code goes back with the state, and becomes a token and a refresh token once, for who holds the verifier', async () => {
+  test('a code returns with the state, and is exchanged once for a token and a refresh token, with the verifier', async () => {
     github.world.browser = { user: ada, approves: true }
     const back = await authorize({ redirect_uri: 'https://reader.example/callback' })
     expect(`${back.origin}${back.pathname}?${back.searchParams.get('state')}`).toBe('https://reader.example/callback?s')
@@ -152,7 +152,7 @@ describe('sign-in', () => {
     expect(await exchange({ code, code_verifier: VERIFIER })).toMatchObject({ error: 'bad_verification_code' })
   })
 
-  test('a refresh token works once and ends the pair before it; tokens end by themselves', async () => {
+  test('a refresh token works once and ends the pair before it; tokens expire', async () => {
     const old = await exchange({ code: await signIn(), code_verifier: VERIFIER })
     const fresh = await exchange({ grant_type: 'refresh_token', refresh_token: old.refresh_token })
     expect(await statusOf('/user', { token: old.access_token })).toBe(401)
@@ -168,7 +168,7 @@ describe('sign-in', () => {
     })
   })
 
-  test('every refusal is a 200 with its name, or goes back to the app', async () => {
+  test('every refusal is a 200 with its name, or a redirect to the app', async () => {
     const code = await signIn()
     expect(await exchange({ code, code_verifier: VERIFIER, client_secret: 'x' })).toMatchObject({
       error: 'incorrect_client_credentials',
@@ -193,7 +193,7 @@ describe('sign-in', () => {
     expect(new URLSearchParams(await answer.text()).get('error')).toBe('incorrect_client_credentials')
   })
 
-  test('the app checks a token, ends it, and ends everything a person gave it', async () => {
+  test('the app checks a token, revokes it, and revokes all tokens of a person', async () => {
     const authorization = `Basic ${Buffer.from(`${app.clientId}:${app.clientSecret}`).toString('base64')}`
     const about = (token: string, method: string, what = 'token') =>
       ask(`/applications/${app.clientId}/${what}`, { method, headers: { authorization }, body: { access_token: token } })

@@ -53,7 +53,7 @@ describe('the stand-in itself', () => {
     await expect(asked).rejects.toThrow('aborted')
   })
 
-  test('the program serves a folder, and says how to use it', async () => {
+  test('the program serves a folder, and prints its usage', async () => {
     const program = fileURLToPath(new URL('../support/fake-github/main.ts', import.meta.url))
     const child = spawn(process.execPath, [program, repositories.root, '--port', '0'])
     let output = ''
@@ -85,7 +85,7 @@ describe('the stand-in itself', () => {
     expect(output).toContain('is not there\nusage: npm run fake-github')
   })
 
-  test('the log tells who asked for what, and how many bytes went', async () => {
+  test('the log has sender, request and bytes of every answer', async () => {
     await askJson('/users/ada', { token: tokens.ada })
     await statusOf('/users/nobody')
     expect(github.log.lines).toEqual(['GET /users/ada 200', 'GET /users/nobody 404'])
@@ -122,7 +122,7 @@ describe('the stand-in itself', () => {
     }
   })
 
-  test('a push is signed with the secret of the app, as its description says', async () => {
+  test('a push is signed with the secret of the app, in the documented form', async () => {
     const push = { ref: 'refs/heads/main', before: commits.first, after: commits.second }
     const payload = await pushPayload(github.scene, repository, push, installation)
     const { headers, body } = signDelivery(app, 'push', payload, { id: 'one' })
@@ -158,7 +158,7 @@ describe('the stand-in itself', () => {
     expect(() => signDelivery(app, 'nothing', {})).toThrow('not in the description')
   })
 
-  test('what comes to lie in the folder is served, and what goes is gone for good', async () => {
+  test('a repository added to the folder is served, and a removed one is missing', async () => {
     const late = await repositories.create('carol', 'late', { description: 'Late' })
     await late.commit({ 'a.md': 'a' })
     const { id } = await askJson('/repos/carol/late')

@@ -8,7 +8,7 @@ afterEach(scene.check)
 afterAll(scene.close)
 
 describe('repositories', () => {
-  test('a repository is described in full, in the spelling of the host, whatever the case of the address', async () => {
+  test('a repository is described in full, in the spelling of the host, for any case of the address', async () => {
     const body = await askJson('/repos/ACME/tools')
     expect(body).toMatchObject({
       status: 200,
@@ -41,7 +41,7 @@ describe('repositories', () => {
     })
   })
 
-  test('nobody sees a private repository but who may, and who may not sees what a missing one gives', async () => {
+  test('a private repository is visible to those with access, and others get the answer for a missing one', async () => {
     const seen = async (name: string, token?: string) => statusOf(`/repos/acme/${name}`, token === undefined ? {} : { token })
     for (const name of ['closed', 'nothing']) {
       const body = await askJson(`/repos/acme/${name}`)
@@ -60,7 +60,7 @@ describe('repositories', () => {
     expect(await askJson('/repos/acme/within', { token: tokens.ada })).toMatchObject({ visibility: 'internal', private: true })
   })
 
-  test('a renamed repository redirects reads with 301 and writes with 307 to its id, for those who may see it', async () => {
+  test('a renamed repository redirects reads with 301 and writes with 307 to its id, for those with access', async () => {
     const before = { owner: secret.owner, name: secret.name }
     github.world.rename(secret, { name: 'opened' })
     try {
@@ -110,7 +110,7 @@ describe('repositories', () => {
     }
   })
 
-  test('an organisation with SAML sends members away until they sign in to it', async () => {
+  test('an organisation with SAML refuses members until they sign in to it', async () => {
     acme.saml = { authorized: new Set() }
     try {
       const answer = await ask('/repos/acme/closed', { token: tokens.ada })
@@ -123,7 +123,7 @@ describe('repositories', () => {
     }
   })
 
-  test('a suspended installation is told so', async () => {
+  test('a suspended installation gets its own refusal', async () => {
     installation.suspendedAt = '2026-01-01T00:00:00Z'
     try {
       const message = 'This installation has been suspended'
@@ -169,7 +169,7 @@ describe('accounts', () => {
     expect(await askJson('/user', { token: tokens.installation })).toMatchObject({ status: '403' })
   })
 
-  test('repositories of an account come in pages with numeric links, public ones alone', async () => {
+  test('repositories of an account are paged with numeric links, public ones only', async () => {
     const names: string[] = []
     let next: string | undefined = '/users/acme/repos?type=owner&sort=pushed&direction=desc&per_page=1'
     for (let turn = 0; turn < 5 && next !== undefined; turn++) {
@@ -185,7 +185,7 @@ describe('accounts', () => {
     expect(await (await ask('/users/acme/repos?page=9')).json()).toEqual([])
   })
 
-  test('the listing of an organisation shows members what is theirs, unless they ask for public ones', async () => {
+  test('the listing of an organisation shows members their private repositories, unless they ask for public ones', async () => {
     const list = async (query: string, token?: string) => {
       const answer = await ask(`/orgs/acme/repos${query}`, token === undefined ? {} : { token })
       return ((await answer.json()) as { name: string }[]).map(({ name }) => name).sort()

@@ -25,7 +25,7 @@ test.each(FORGED_KINDS.filter(kind => kind !== 'file'))(
   },
 )
 
-test('a history tells of no commit what the index of a pack lists under its id', async () => {
+test("a history does not trust the index of a pack that lists another object under a commit's id", async () => {
   const repository = await create()
   const first = await repository.commit({ 'folder/file.md': 'one' })
   const second = await repository.commit({ 'folder/file.md': 'two' })

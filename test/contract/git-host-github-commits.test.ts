@@ -19,7 +19,7 @@ afterEach(scene.end)
 afterAll(scene.close)
 
 describe('a pinned commit', () => {
-  test('of the default branch belongs by one question, for ever', async () => {
+  test('of the default branch is confirmed by one question, and cached for ever', async () => {
     const repository = await create()
     const first = await repository.commit({ a: '1' })
     await repository.commit({ a: '2' })
@@ -35,7 +35,7 @@ describe('a pinned commit', () => {
     expect(asked()).toEqual([`/repos/acme/${repository.name} 304`])
   })
 
-  test('of another branch or an annotated tag belongs, at its tip and behind it; an unknown one costs no history', async () => {
+  test('of another branch or an annotated tag is confirmed, at its tip and behind it; an unknown one fetches no history', async () => {
     const repository = await create()
     await repository.commit({ a: '1' })
     const behind = await repository.commit({ b: '1' }, { branch: 'side' })
@@ -53,7 +53,7 @@ describe('a pinned commit', () => {
     expect(github.log.git.map(({ git }) => git?.command)).toEqual(['ls-refs'])
   })
 
-  test('of a fork is missing: the host gives it out under the name of the original, but nobody there published it', async () => {
+  test('of a fork is missing: the host serves it under the name of the original, but nobody there published it', async () => {
     const original = await create()
     const root = await original.commit({ 'SKILL.md': 'trusted' })
     const fork = await create()
@@ -91,7 +91,7 @@ describe('a pinned commit', () => {
       of.commit({ 'SKILL.md': `evil ${name}` }, { branch: `evil-${name}`, parent: root })
     const fetches = () => github.log.git.filter(({ git }) => git?.command === 'fetch').map(({ git }) => git)
 
-    test('costs one history, however many are asked for', async () => {
+    test('fetches one history, for any number of commits', async () => {
       const impostors: CommitSha[] = []
       for (let name = 0; name < 20; name++) impostors.push(await evil(name))
       const answers = await Promise.all(impostors.slice(0, 10).map(commit => look(original, commit)))
@@ -100,7 +100,7 @@ describe('a pinned commit', () => {
       expect(fetches()).toHaveLength(1)
     })
 
-    test('is asked about no more while branches and tags stay, but for where they are', async () => {
+    test('is not asked about again while branches and tags stay, except for their tips', async () => {
       const impostor = await evil('one')
       expect(await look(original, impostor)).toEqual(MISSING)
       for (let minute = 0; minute < 4; minute++) {
@@ -125,7 +125,7 @@ describe('a pinned commit', () => {
       expect(await look(original, next)).toEqual(ok(next))
     })
 
-    test('is missing as well when it was in a branch that is gone, though its history is kept', async () => {
+    test('is missing even if it was in a deleted branch whose history is cached', async () => {
       const withdrawn = await original.commit({ 'SKILL.md': 'oops' }, { branch: 'side' })
       await original.commit({ 'SKILL.md': 'more' }, { branch: 'side' })
       expect(await look(original, await evil('one'))).toEqual(MISSING)
@@ -153,7 +153,7 @@ describe('a pinned commit', () => {
     })
   })
 
-  test('of what was pushed just now is found at once, and its name within a minute, whatever was asked before', async () => {
+  test('of a recent push is found at once, and its name within a minute, after any earlier request', async () => {
     const repository = await create()
     await repository.commit({ a: '1' })
     expect(await look(repository, 'side')).toEqual(MISSING)
@@ -166,7 +166,7 @@ describe('a pinned commit', () => {
     expect(await look(repository, 'side')).toEqual(ok(behind))
   })
 
-  test('that nobody knows keeps no more than a few waiting, however many ask for such', async () => {
+  test('that does not exist keeps no more than a few waiting, for any number of requests', async () => {
     const repository = await create()
     await repository.commit({ a: 'a' })
     const described = await describeAt(host, repository)

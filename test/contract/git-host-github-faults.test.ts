@@ -107,7 +107,7 @@ describe('a host that', () => {
     expect(await impatient.resolve(described, null)).toEqual({ status: 'unavailable', retryAfterSeconds: 1 })
   })
 
-  test('is down does not take away what was public minutes ago; ten minutes later it does', async () => {
+  test('is down does not hide what was public minutes ago; ten minutes later it does', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     expect(await look(repository)).toEqual(ok(commit))

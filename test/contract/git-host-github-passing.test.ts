@@ -45,7 +45,7 @@ describe('a job that reads while git', () => {
     ['tells of an error within its result', { headers: RESULT, body: packet('ERR upload-pack: internal server error\n') }],
     ['breaks off', { cutAfterBytes: 40 }],
     ['resets', { reset: true }],
-  ] as const)('%s twice in a row asks again', async (_, fault) => {
+  ] as const)('%s twice in a row is asked again', async (_, fault) => {
     expect(await read(() => github.faults.add({ ...fault, times: 2, match: { host: 'web' } }))).toBe('skill')
     expect(github.faults.pending).toEqual([])
     expect(asked()).toBe(3)
@@ -54,7 +54,7 @@ describe('a job that reads while git', () => {
   test.each([
     [503, 'Service unavailable'],
     [429, 'Too many requests'],
-  ])('asks for a pause with %i asks again after it, and not before', async (status, body) => {
+  ])('pauses by %i is asked again after the pause, and not before', async (status, body) => {
     const fault = { status, body, headers: { ...PLAIN, 'retry-after': '4' }, match: { host: 'web' } } as const
     let isFailing = false
     const reading = read(() => {
@@ -78,7 +78,7 @@ describe('a job that reads while git', () => {
       { status: 429, headers: { ...PLAIN, 'retry-after': '600' }, body: '' },
     ],
     ['limits requests without saying for how long', { status: 429, headers: PLAIN, body: 'Too many requests' }],
-  ] as const)('%s asks once', async (_, fault) => {
+  ] as const)('%s is asked once', async (_, fault) => {
     const failed = read(() => github.faults.add({ ...fault, match: { host: 'web' } }))
     await expect(failed).rejects.toMatchObject({ code: 'index.fetch_failed' })
     expect(asked()).toBe(1)
@@ -91,7 +91,7 @@ describe('a job that reads while git', () => {
   })
 })
 
-test('a job with a token that sees private repositories asks again whether the repository is public', async () => {
+test('a job with a token that sees private repositories checks again whether the repository is public', async () => {
   const at = await open({ token: github.personalToken(github.user('reader'), ['repo']), timeouts: AT_ONCE })
   const fault = { status: 502, html: true, times: 2, match: { host: 'web' } } as const
   expect(await read(() => github.faults.add(fault), at)).toBe('skill')

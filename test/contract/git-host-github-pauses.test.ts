@@ -62,7 +62,7 @@ describe('git', () => {
     expect(gitRequests()).toBe(before + 1)
   })
 
-  test('is not asked without the token either when it limits or is out for the token, and what is cached goes on', async () => {
+  test('is not asked without the token either if the limit or the outage concerns both, and cached answers are still served', async () => {
     const { repository, commit } = await createIn()
     await repository.tag('v1', commit)
     for (const status of [429, 403, 503]) {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(scene.end)
 afterAll(scene.close)
 
-describe('what is asked', () => {
+describe('requests to the host', () => {
   test('is two questions for a first visit, none for another within a minute, and then one that nothing changed', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
@@ -41,7 +41,7 @@ describe('what is asked', () => {
     expect(asked()).toHaveLength(2)
   })
 
-  test('is never so much at once that the host refuses everybody', async () => {
+  test('are never so many at once that the host refuses everybody', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const at = await open({ token: github.personalToken(github.user('reader'), []) })
@@ -69,7 +69,7 @@ describe('what is asked', () => {
     expect(github.log.all).toEqual([])
   })
 
-  test('is said with the version of the API, a name of ours and the token, which git is given too', async () => {
+  test('have the version of the API, the user agent of the service and the token, which git receives too', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const token = github.personalToken(github.user('reader'), [])
@@ -99,7 +99,7 @@ describe('what is asked', () => {
 
 describe('a limit', () => {
   test.each([403, 429] as const)(
-    'of the hour, told by %i, is told with its seconds; what is known goes on being served',
+    'of the hour, signalled by %i, has its seconds; known repositories are still served',
     async status => {
       const repository = await create()
       const commit = await repository.commit({ a: 'a' })
@@ -145,7 +145,7 @@ describe('a limit', () => {
       return { repository, refs, commit }
     }
 
-    test('does not take away what is known: git tells each minute where it is, at no cost', async () => {
+    test('does not hide known repositories: git reports their tips each minute for free', async () => {
       const { repository, refs, commit } = await looked()
       github.limits.exhaust(token, { seconds: 3_500 })
       github.log.clear()
@@ -174,7 +174,7 @@ describe('a limit', () => {
       ['blocked by law', shown => Object.assign(shown, { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })],
       ['blocked by terms', shown => Object.assign(shown, { blocked: { reason: 'tos', createdAt: '2026-01-01T00:00:00Z' } })],
       ['removed', shown => github.world.remove(shown)],
-    ])('does not keep in sight what becomes %s within it', async (_, hide) => {
+    ])('does not keep a repository visible that becomes %s within it', async (_, hide) => {
       const { repository, refs, commit } = await looked()
       github.limits.exhaust(token, { seconds: 3_500 })
       github.clock.advance(1_000)
@@ -195,7 +195,7 @@ describe('a limit', () => {
     })
   })
 
-  test('is not reached by names that nobody has asked for: what is known is looked after all the hour', async () => {
+  test('is not reached by unknown names: known repositories are checked all the hour', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const token = github.personalToken(github.user('reader'), [])
@@ -224,7 +224,7 @@ describe('a limit', () => {
     expect(await at.repository('acme', 'none-at-last')).toEqual(MISSING)
   })
 
-  test('does not come nearer by the names of refs that are not there, however many', async () => {
+  test('does not come nearer by refs that do not exist, however many', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     expect(await look(repository)).toEqual(ok(commit))
@@ -242,7 +242,7 @@ describe('a limit', () => {
     [429, 7, 7],
     [403, null, 60],
     [429, 9_999_999_999, 3_600],
-  ] as const)('of the moment, told by %i and %j, is told as %i seconds', async (status, retryAfterSeconds, told) => {
+  ] as const)('of the moment, signalled by %i and %j, has %i seconds', async (status, retryAfterSeconds, told) => {
     const repository = await create()
     github.limits.secondary({ status, retryAfterSeconds })
     expect(await look(repository)).toEqual({ status: 'rate_limited', retryAfterSeconds: told })

@@ -43,7 +43,7 @@ describe('reading', () => {
     expect(github.log.git.map(({ git }) => [git?.command, git?.wants, git?.depth, git?.filter])).toEqual([['fetch', 1, 1, SMALL]])
   })
 
-  test('of a larger repository, fetches the trees and then what is wanted', async () => {
+  test('of a larger repository fetches the trees and then the wanted blobs', async () => {
     const repository = await create()
     const pictures = Array.from({ length: 5 }, (_, index) => [`art/${index}.png`, randomBytes(900_000)] as const)
     const commit = await repository.commit({ 'skills/one/SKILL.md': 'skill', 'docs/a.md': 'a', ...Object.fromEntries(pictures) })
@@ -56,7 +56,7 @@ describe('reading', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  test('of a few texts asks the API for nothing', async () => {
+  test('of a few texts needs no request to the API', async () => {
     const repository = await create()
     const commit = await repository.commit({ 'SKILL.md': 'skill', 'docs/a.md': 'a' })
     await describeAt(host, repository)
@@ -73,7 +73,7 @@ describe('reading', () => {
   /** The selection for a next commit: some of its blobs may be held already, so the trees are fetched first and tell what is wanted. */
   const NEXT: BlobSelection = { ...INDEXED_BLOBS, heldAmong: async () => new Set() }
 
-  test('of texts alone fetches all of them without asking the API first how large they are', async () => {
+  test('of texts only fetches all of them without asking the API for their sizes', async () => {
     const repository = await create()
     const commit = await repository.commit(manyTexts)
     await describeAt(host, repository)
@@ -83,7 +83,7 @@ describe('reading', () => {
     expect([github.log.rest, gitFilters()]).toEqual([[], [SMALL]])
   })
 
-  test('of texts alone, of which some are too large, asks for the sizes of those and fetches none of them', async () => {
+  test('of texts only, some of them too large, asks for the sizes of those and fetches none of them', async () => {
     const repository = await create()
     const large = { 'a.csv': 'x'.repeat(2_000_000), 'limit.csv': 'x'.repeat(INDEXED_BLOBS.maxBytes) }
     const commit = await repository.commit({ ...manyTexts, ...large })
@@ -95,7 +95,7 @@ describe('reading', () => {
     expect([github.log.rest.length, gitFilters()]).toEqual([1, [SMALL]])
   })
 
-  test('of texts alone, of which some are too large, goes on where the API does not answer', async () => {
+  test('of texts only, some of them too large, continues if the API does not answer', async () => {
     const repository = await create()
     const commit = await repository.commit({ ...manyTexts, 'a.csv': 'x'.repeat(2_000_000) })
     await describeAt(host, repository)
@@ -104,7 +104,7 @@ describe('reading', () => {
     expect([sizesOf(entries)['a.csv'], textOf('a.csv'), textOf('docs/9.md')]).toEqual([2_000_000, null, 'text 9'])
   })
 
-  test('of texts alone that is ended while they are fetched leaves nothing behind on the disk', async () => {
+  test('of texts only that ends during the fetch leaves nothing on the disk', async () => {
     const repository = await create()
     const commit = await repository.commit(manyTexts)
     const reader = await host.open(await describeAt(host, repository), commit, LIMITS, NEXT)
@@ -125,7 +125,7 @@ describe('reading', () => {
   })
   const someChanges = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`docs/${index}.md`, `changed ${index}`]))
 
-  test('leaves nothing behind on the disk, whether it succeeds or fails', async () => {
+  test('leaves nothing on the disk, whether it succeeds or fails', async () => {
     const repository = await create()
     const commit = await repository.commit(manyFiles())
     expect((await read(repository, commit)).entries).toHaveLength(1_002)
@@ -133,7 +133,7 @@ describe('reading', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  test('of the next commit fetches what changed, and asks the API for nothing: no blob is brought that the caller has', async () => {
+  test('of the next commit fetches the changed blobs without the API, and none that the caller has', async () => {
     const repository = await create()
     const first = await read(repository, await repository.commit(manyFiles()))
     const known = new Set(first.entries.map(({ oid }) => oid))
@@ -151,7 +151,7 @@ describe('reading', () => {
     expect(github.log.bytesOut()).toBeLessThan(60_000)
   })
 
-  test('goes by git, so that files which archives leave out or change are read as they are', async () => {
+  test('uses git, so files that archives leave out or change are read as they are', async () => {
     const repository = await create()
     const commit = await repository.commit({
       '.gitattributes': 'skills/hidden export-ignore\n*.md eol=crlf\nversion.txt export-subst\n',
@@ -163,7 +163,7 @@ describe('reading', () => {
     expect(textOf('version.txt')).toBe('$Format:%H$\n')
   })
 
-  test('finds a repository that was renamed after it was looked up', async () => {
+  test('finds a repository that was renamed after its look-up', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const before = await describeAt(host, repository)
@@ -173,7 +173,7 @@ describe('reading', () => {
     await reader.close()
   })
 
-  test('gives links as links and submodules as what they are, and enters neither', async () => {
+  test('returns links as links and submodules as submodules, and enters neither', async () => {
     const repository = await create()
     const commit = await repository.commit({
       'SKILL.md': 'skill',
@@ -192,7 +192,7 @@ describe('reading', () => {
     expect(textOf('outside')).toBe('../../etc/passwd')
   })
 
-  test('knows the sizes also where the API gives a part of the tree only', async () => {
+  test('knows all sizes even if the API truncates the tree', async () => {
     const repository = await create()
     const commit = await repository.commit({
       ...Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`docs/${index}.md`, `${index}`])),
@@ -207,7 +207,7 @@ describe('reading', () => {
     expect(github.log.rest.filter(({ path }) => path.includes('/git/trees/')).length).toBeLessThanOrEqual(5)
   })
 
-  test('learns the sizes from the blobs where the API does not answer', async () => {
+  test('takes the sizes from the blobs if the API does not answer', async () => {
     const repository = await create()
     const commit = await repository.commit({ 'SKILL.md': 'skill', 'logo.png': new Uint8Array(2_000) })
     await describeAt(host, repository)
@@ -238,7 +238,7 @@ describe('reading', () => {
     ['sends away', { redirect: 'http://127.0.0.1:1/acme/tools.git/git-upload-pack' }, 'the host answers 302'],
     ['breaks off', { cutAfterBytes: 40 }, 'aborted'],
     ['refuses', { status: 403, body: 'Access to this repository has been disabled by GitHub staff.\n' }, 'the host answers 403'],
-  ] as const)('of a host that %s fails as such, without the token in what is said of it', async (_, fault, reason) => {
+  ] as const)('of a host that %s fails with that cause, without the token in the message', async (_, fault, reason) => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const secret = github.personalToken(github.user('reader'), [])
@@ -255,7 +255,7 @@ describe('reading', () => {
     for (const form of [secret, Buffer.from(`x-access-token:${secret}`).toString('base64')]) expect(said).not.toContain(form)
   })
 
-  test('of a host that sends nothing ends with the time it was given', async () => {
+  test('of a host that sends nothing ends with its timeout', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const described = await describeAt(host, repository)

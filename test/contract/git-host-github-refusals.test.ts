@@ -57,7 +57,7 @@ const REFUSALS: readonly [string, { api: string; git: string }][] = [
 
 describe('an organisation that refuses', () => {
   test.each(REFUSALS)(
-    '%s: its public repositories are read without the token, and the operator is told once',
+    '%s: its public repositories are read without the token, and the operator is warned once',
     async (_, refusesTokens) => {
       const { repository, commit } = await createIn({ refusesTokens })
       const token = github.personalToken(reader(), [])
@@ -97,7 +97,7 @@ describe('an organisation that refuses', () => {
     expect(await at.repository(organization.login, 'none')).toEqual(MISSING)
   })
 
-  test('tokens does not keep the token from other accounts, and is asked with it again after ten minutes', async () => {
+  test('tokens does not keep the token from other accounts, and is tried with it again after ten minutes', async () => {
     const { repository, organization, commit } = await createIn({ refusesTokens: REFUSALS[0]?.[1] ?? null })
     const other = await create()
     const otherCommit = await other.commit({ a: 'a' })
@@ -113,7 +113,7 @@ describe('an organisation that refuses', () => {
     expect(new Set(credentials())).toEqual(new Set(['personal']))
   })
 
-  test('addresses, at a private repository that the token sees: it stays missing, and the log names no account', async () => {
+  test('addresses, for a private repository that the token sees: it stays missing, and the log names no account', async () => {
     const { repository, organization } = await createIn({ members: new Map([[reader(), 'admin']]), refusesAddress: true })
     await scene.shownAs(repository, { visibility: 'private' })
     const at = await openWith(github.personalToken(reader()))
@@ -132,7 +132,7 @@ describe('an organisation that refuses', () => {
 })
 
 describe('a token that', () => {
-  test('nobody knows is not used for a minute, then tried by one question, with growing pauses', async () => {
+  test('is unknown is not used for a minute, then tried by one question, with growing pauses', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const secret = 'ghp_notatokenthatanybodyeverissued000000'
@@ -150,7 +150,7 @@ describe('a token that', () => {
     expect(warnings[0]).not.toContain(secret)
   })
 
-  test('nobody knows stays aside when the attempt after a pause gets no answer', async () => {
+  test('is unknown stays unused if the attempt after a pause gets no answer', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const at = await openWith('ghp_notatokenthatanybodyeverissued000000')
@@ -193,7 +193,7 @@ describe('a token that', () => {
     expect(warnings[0]).toContain('login attempts')
   })
 
-  test('is fine-grained and sees public repositories only spares the question without it, once it has been asked', async () => {
+  test('is fine-grained and sees public repositories only saves the anonymous question after its first one', async () => {
     const at = await openWith(github.fineGrainedToken(reader(), 'public'))
     expect(await at.describeCredential?.()).toContain('public repositories only')
     expect(asked()).toEqual(['/rate_limit 200', '/user/repos?visibility=private&per_page=1 200'])
@@ -225,7 +225,7 @@ describe('a token that', () => {
   test.each([
     [[], 'public repositories only'],
     [['repo'], 'may see private repositories'],
-  ])('has the scopes %j is described by them', async (scopes, text) => {
+  ])('has the scopes %j has that description', async (scopes, text) => {
     const at = await openWith(github.personalToken(reader(), scopes))
     expect(await at.describeCredential?.()).toContain(text)
   })
@@ -235,7 +235,7 @@ describe('a version of the API that', () => {
   test.each([
     [410, 'This API version is no longer supported.'],
     [400, 'Unsupported API version: 2026-03-10'],
-  ])('GitHub answers with %i is unavailable, and the operator is told once', async (status, message) => {
+  ])('GitHub answers with %i is unavailable, and the operator is warned once', async (status, message) => {
     const { repository } = await createIn({})
     github.faults.add({ status, body: JSON.stringify({ message }), times: 99, match: { host: 'api' } })
     const at = await openWith(null)
@@ -244,7 +244,7 @@ describe('a version of the API that', () => {
   })
 
   test.each(['Tue, 10 Mar 2028 00:00:00 GMT', '@1836259200'])(
-    'GitHub is about to retire, deprecated %s, is told once a day for each endpoint, with both dates',
+    'GitHub will retire, deprecated %s, is reported once a day for each endpoint, with both dates',
     async deprecation => {
       const { repository, commit } = await createIn({})
       const headers = { deprecation, sunset: 'Wed, 10 Mar 2030 00:00:00 GMT' }

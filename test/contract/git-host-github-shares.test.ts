@@ -39,7 +39,7 @@ async function expectOpen(known?: { repository: TestRepository; commit: string }
 }
 
 describe('an hour of the API outlasts', () => {
-  test('a hundred made-up names, one after another and at once: git tells that they are nothing', async () => {
+  test('a hundred invented names, sequential and concurrent: git answers that they do not exist', async () => {
     for (let name = 0; name < 60; name++) expect(await host.repository('acme', `none-${name}`)).toEqual(MISSING)
     const answers = await Promise.all(Array.from({ length: 40 }, (_, name) => host.repository(`none-${name}`, 'tools')))
     for (const answer of answers) expect(answer.status).toMatch(/^(missing|unavailable)$/)
@@ -60,7 +60,7 @@ describe('an hour of the API outlasts', () => {
       'asks for a credential',
       { status: 401, body: 'Authentication required\n', headers: { 'content-type': 'text/plain' }, match: { host: 'web' } },
     ],
-  ])('made-up names while git %s, which says nothing about a repository', async (_, fault) => {
+  ])('invented names while git %s, which proves nothing about a repository', async (_, fault) => {
     const known = await createWithCommit()
     expect(await look(known.repository, null, host)).toEqual(ok(known.commit))
     github.faults.add({ ...fault, times: 1_000 })
@@ -101,7 +101,7 @@ describe('an hour of the API outlasts', () => {
     }
   })
 
-  test('made-up refs in full: git tells that they are nothing', async () => {
+  test('invented full refs: git answers that they do not exist', async () => {
     const { repository } = await createWithCommit()
     const described = await describeAt(host, repository)
     github.log.clear()
@@ -126,7 +126,7 @@ describe('an hour of the API outlasts', () => {
   })
 
   test.each(['', 'refs/heads/'])(
-    'sixty branches of one repository by %j and their names, minute by minute: git tells where they are',
+    'sixty branches of one repository by %j and their names, minute by minute: git reports their tips',
     async prefix => {
       const { repository, commit } = await createWithCommit()
       for (let branch = 0; branch < 60; branch++) await repository.branch(`branch-${branch}`, commit)
@@ -182,7 +182,7 @@ function accountsOf({ accounts }: GitHost): AccountDirectory {
   return accounts
 }
 
-test('a made-up hash is asked about once while branches and tags stay, however often it is asked for', async () => {
+test('an invented hash is asked about once while branches and tags stay, for any number of requests', async () => {
   const { repository } = await createWithCommit()
   const described = await describeAt(host, repository)
   expect(await host.resolve(described, madeUp(1))).toEqual(MISSING)

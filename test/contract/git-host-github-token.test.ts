@@ -38,7 +38,7 @@ test('the name of an organisation that refuses tokens is no rate limit: other re
   expect(new Set(github.log.all.map(({ credential }) => credential))).toEqual(new Set(['personal']))
 })
 
-test('a refusal of what nobody is shown does not keep the token from the other repositories of the account', async () => {
+test('the refusal of a repository that is hidden from everybody does not keep the token from other repositories of the account', async () => {
   const organization = github.organization('mixed')
   const [hidden, shown] = [await repositories.create('mixed', 'hidden'), await repositories.create('mixed', 'shown')]
   const commit = await shown.commit({ a: 'a' })
@@ -55,7 +55,7 @@ test('a refusal of what nobody is shown does not keep the token from the other r
   expect(warnings).toEqual([])
 })
 
-test('a token that nobody knows is sent once, however many ask at the start', async () => {
+test('an unknown token is sent once, for any number of requests at the start', async () => {
   const asked = await Promise.all(Array.from({ length: 12 }, () => create()))
   for (const repository of asked) await repository.commit({ a: 'a' })
   const at = await openWith(UNKNOWN_TOKEN)
@@ -65,7 +65,7 @@ test('a token that nobody knows is sent once, however many ask at the start', as
   expect(withToken()).toBe(1)
 })
 
-test('a process that another one started does not try a refused token: neither the one that was refused before, nor again', async () => {
+test('a child process does not try a refused token, neither one refused before its start nor one refused by itself', async () => {
   const repository = await create()
   const commit = await repository.commit({ a: 'a' })
   const informed = await openWith(UNKNOWN_TOKEN, { pausedUntil: github.clock.now() + 60_000, validAt: null })
@@ -82,7 +82,7 @@ test('a process that another one started does not try a refused token: neither t
   expect(withToken()).toBe(1)
 })
 
-test('a process that another one started uses a token again once that one has seen that the host knows it', async () => {
+test('a child process uses a token again after its parent saw that the host accepts it', async () => {
   const repository = await create()
   const commit = await repository.commit({ a: 'a' })
   const token = validToken()
@@ -103,7 +103,7 @@ test('a process that another one started uses a token again once that one has se
   expect(withToken()).toBeGreaterThan(0)
 })
 
-test('a process that another one started learns of a refusal that came after its start', async () => {
+test('a child process is informed of a refusal that came after its start', async () => {
   const repository = await create()
   const commit = await repository.commit({ a: 'a' })
   const child = await openWith(UNKNOWN_TOKEN, { pausedUntil: null, validAt: null })
@@ -112,7 +112,7 @@ test('a process that another one started learns of a refusal that came after its
   expect(withToken()).toBe(0)
 })
 
-test('while the token is paused, the quota told is the one that counts: that without a token', async () => {
+test('while the token is paused, the reported quota is the anonymous one', async () => {
   const repository = await create()
   await repository.commit({ a: 'a' })
   const at = await openWith(UNKNOWN_TOKEN)
@@ -134,7 +134,7 @@ describe('a reader that is open', () => {
     return { reader, read }
   }
 
-  test('fetches blobs without the token once the account refuses it', async () => {
+  test('fetches blobs without the token after the account refused it', async () => {
     const organization = github.organization('strict')
     const at = await openWith(validToken())
     const { reader, read } = await openReader(at)
@@ -143,7 +143,7 @@ describe('a reader that is open', () => {
     await reader.close()
   })
 
-  test('fetches nothing during a pause of git, and says that it cannot be read now', async () => {
+  test('fetches nothing during a pause of git, and fails as unavailable', async () => {
     github.organization('strict')
     const other = await create()
     await other.commit({ a: 'a' })
@@ -178,7 +178,7 @@ test('a repository that is opened during a pause of git cannot be read now, and 
   expect(github.log.all).toEqual([])
 })
 
-test('an outage of one repository that asks for no wait keeps nobody from the others', async () => {
+test('an outage of one repository without Retry-After blocks no other repository', async () => {
   const [ill, well] = [await create(), await create()]
   for (const repository of [ill, well]) await repository.commit({ a: 'a' })
   const at = await open({ onWarning })
@@ -214,7 +214,7 @@ test('while the API is limited, a fine-grained token does not prove that a repos
   expect(await look(repository, null, at)).toMatchObject({ status: expect.stringMatching(/missing|gone|limited/) })
 })
 
-test('of the hosts answers, a warning quotes no secret of an address and no control character', async () => {
+test('a warning about an answer of the host quotes no secret of a URL and no control character', async () => {
   const api = 'Single sign-on: https://github.com/orgs/x/sso?authorization_request=SECRET\u001b[31m red'
   github.organization('signed', { refusesTokens: { api, git: 'no' } })
   const repository = await repositories.create('signed', 'tools')
@@ -236,7 +236,7 @@ test('visitors of many accounts cause a bounded number of warnings', async () =>
   expect(warnings[31]).toContain('further accounts are left out')
 })
 
-test('with a token that sees private repositories, one that went private since it was looked up is not read', async () => {
+test('with a token that sees private repositories, a repository that became private after its look-up is not read', async () => {
   const repository = await create()
   const commit = await repository.commit({ a: 'a' })
   const at = await open({ token: github.personalToken(github.user(repository.owner)), onWarning })

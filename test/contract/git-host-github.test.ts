@@ -17,7 +17,7 @@ afterEach(scene.end)
 afterAll(scene.close)
 
 describe('a repository', () => {
-  test('is spelled as the host spells it and has the id that the host gave it', async () => {
+  test('has the spelling and the id of the host', async () => {
     const repository = await create()
     await repository.commit({ a: 'a' })
     const { id, owner } = await shownAs(repository, { description: '  Tools for paper\n' })
@@ -37,7 +37,7 @@ describe('a repository', () => {
     )
   })
 
-  test('that was renamed answers under its new name with the same id, also to what was resolved before', async () => {
+  test('that was renamed answers under its new name with the same id, even for an earlier look-up', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const before = await describeAt(host, repository)
@@ -58,7 +58,7 @@ describe('a repository', () => {
     ['internal', { visibility: 'internal' }],
     ['blocked by law', { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } }],
     ['blocked by terms', { blocked: { reason: 'tos', createdAt: '2026-01-01T00:00:00Z' } }],
-  ] as const)('that is %s is missing, after one question, and is not asked for again at once', async (_, changes) => {
+  ] as const)('that is %s is missing after one question, and is not asked for again at once', async (_, changes) => {
     const repository = await create()
     await repository.commit({ a: 'a' })
     if (changes === null) github.world.remove(await shownAs(repository))
@@ -74,7 +74,7 @@ describe('a repository', () => {
     }
   })
 
-  test('is not asked for with a token that sees more while nobody can look as everyone, unless everyone saw it minutes ago', async () => {
+  test('is not asked for with a token that sees more while anonymous look-ups fail, unless it was public minutes ago', async () => {
     const [known, other] = [await create(), await create()]
     const commit = await known.commit({ a: 'a' })
     await other.commit({ a: 'a' })
@@ -88,7 +88,7 @@ describe('a repository', () => {
     expect(await look(known, null, at)).toEqual(ok(commit))
   })
 
-  test('is shown no more within a minute after it went private, was blocked or removed: by a ref as by a commit', async () => {
+  test('is missing within a minute after it became private, blocked or removed: by a ref and by a commit', async () => {
     const hide: ((shown: Repository) => void)[] = [
       shown => Object.assign(shown, { visibility: 'private' }),
       shown => Object.assign(shown, { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } }),
@@ -113,7 +113,7 @@ describe('a repository', () => {
 })
 
 describe('a ref', () => {
-  test('of a branch and a tag is the branch, whichever of them the host prefers', async () => {
+  test('of a branch and a tag is the branch, whichever the host prefers', async () => {
     const repository = await create()
     const first = await repository.commit({ a: '1' })
     const second = await repository.commit({ a: '2' })
@@ -133,7 +133,7 @@ describe('a ref', () => {
     expect(await look(repository, 'a'.repeat(40))).toEqual(MISSING)
   })
 
-  test('of 250 characters, or one that looks like an option, reaches the host as one name and no command line', async () => {
+  test('of 250 characters, or one like an option, reaches the host as one name and never a command line', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const long = 'n'.repeat(250)

@@ -12,7 +12,7 @@ const { outside, host, nextName, create, inRoot, look, rawText } = scene
 afterAll(scene.close)
 
 describe('missing is', () => {
-  test('what is no repository', async () => {
+  test('a folder that is no repository', async () => {
     await mkdir(inRoot('acme', 'folder'), { recursive: true })
     await writeFile(inRoot('acme', 'file'), 'file')
     await mkdir(inRoot('acme', 'pointer'))
@@ -21,14 +21,14 @@ describe('missing is', () => {
     for (const name of ['folder', 'file', 'pointer', 'headless']) expect(await look('acme', name)).toEqual(MISSING)
   })
 
-  test('a repository whose refs are kept in a way that is not read', async () => {
+  test('a repository whose refs have an unsupported format', async () => {
     const repository = await create()
     await repository.commit({ a: 'a' })
     await mkdir(join(repository.gitDir, 'reftable'))
     expect(await look('acme', repository.name)).toEqual(MISSING)
   })
 
-  test('what a link leads to outside the root; inside the root, links are followed', async () => {
+  test('the target of a link that leads outside the root; links inside the root are followed', async () => {
     const far = await outside.create('acme', 'far')
     const farNormal = await outside.create('acme', 'far-normal', { layout: 'normal' })
     const near = await create()
@@ -75,7 +75,7 @@ describe('missing is', () => {
   })
 
   test.each(['alternates', 'objects', 'refs', 'pack', 'loose folder', 'loose object', 'loose ref', 'packed-refs'])(
-    'a repository that reads something outside it: %s',
+    'a repository that reads something outside of itself: %s',
     async kind => {
       const far = await outside.create('acme', nextName())
       const secret = await far.commit({ 'secret.md': 'secret' })
@@ -114,7 +114,7 @@ describe('missing is', () => {
     },
   )
 
-  test('a repository that came to read something outside after it was found: opening it looks again', async () => {
+  test('a repository that began to read outside of itself after its look-up: opening it checks again', async () => {
     const far = await outside.create('acme', nextName())
     const secret = await far.commit({ 'secret.md': 'secret' })
     const blob = await far.oidAt(secret, 'secret.md')
@@ -132,7 +132,7 @@ describe('missing is', () => {
   })
 
   test.each(['HEAD', 'packed-refs', 'description', 'commondir', 'refs/heads/topic', 'objects/pack/pack-1.idx'])(
-    'what waits for ever: a pipe as %s does not stop the host',
+    'a file that blocks its reader: a pipe as %s does not stop the host',
     async path => {
       const repository = await create()
       const commit = await repository.commit({ a: 'a' })
@@ -213,7 +213,7 @@ describe('the settings of a repository', () => {
     await expect(access(mark)).rejects.toThrow()
   })
 
-  test('of the person who runs the service are not read either', async () => {
+  test('of the user who runs the service are not read either', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const names = ['GIT_DIR', 'GIT_OBJECT_DIRECTORY', 'GIT_CONFIG_GLOBAL', 'GIT_NAMESPACE', 'GIT_TRACE']

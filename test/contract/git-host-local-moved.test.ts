@@ -12,10 +12,10 @@ afterAll(scene.close)
 /** What changed just now is not remembered: more than the tick of a clock of a file system. */
 const SETTLED_MS = 60
 
-describe.each(['bare', 'normal'] as const)('a %s repository that was looked at', layout => {
+describe.each(['bare', 'normal'] as const)('a %s repository after a look-up', layout => {
   const folderOf = ({ gitDir }: { gitDir: string }) => (layout === 'bare' ? gitDir : join(gitDir, '..'))
 
-  test('and moved, with a link left behind, has the address of its new place', async () => {
+  test('that moved and left a link behind has the address of its new place', async () => {
     const repository = await create(layout)
     const commit = await repository.commit({ a: 'a' })
     await sleep(SETTLED_MS)
@@ -26,7 +26,7 @@ describe.each(['bare', 'normal'] as const)('a %s repository that was looked at',
     expect(await describeAt(host, repository)).toMatchObject({ owner: 'private' })
   })
 
-  test('and moved with its owner, with a link left behind, has the address of its new place', async () => {
+  test('that moved with its owner and left a link behind has the address of its new place', async () => {
     const [owner, later] = [`owner-${layout}`, `later-${layout}`]
     const repository = await repositories.create(owner, 'tools', { layout })
     const commit = await repository.commit({ a: 'a' })
@@ -39,7 +39,7 @@ describe.each(['bare', 'normal'] as const)('a %s repository that was looked at',
 })
 
 test.each(['with its owner', 'alone'])(
-  'the main repository of a worktree that was looked at, moved %s, has the address of its new place',
+  'the main repository of a worktree, moved %s after a look-up, has the address of its new place',
   async how => {
     const [owner, later] = [`main-${how.length}`, `moved-${how.length}`]
     const main = await repositories.create(owner, 'tools', { layout: 'normal' })
@@ -70,7 +70,7 @@ test('a folder whose `.git` leads to nothing yet is a repository once something 
   expect(await look('acme', name)).toEqual(ok(commit))
 })
 
-test('a HEAD that is a link tells at once when it leads elsewhere, although both branches are packed', async () => {
+test('a HEAD that is a link is followed at once when its target changes, although both branches are packed', async () => {
   const repository = await create()
   const first = await repository.commit({ a: 'a' })
   const second = await repository.commit({ a: 'b' }, { branch: 'next', parent: first })
@@ -87,7 +87,7 @@ test('a HEAD that is a link tells at once when it leads elsewhere, although both
   expect(await look('acme', repository.name)).toEqual(ok(second))
 })
 
-test('the list of repositories ends early among many other things', async () => {
+test('the list of repositories ends early if the folder has many other entries', async () => {
   await Promise.all(Array.from({ length: 60 }, (_, index) => mkdir(inRoot('crowd', `other-${index}`), { recursive: true })))
   await writeFile(inRoot('crowd', 'note'), '')
   expect((await host.list(50)).isComplete).toBe(false)

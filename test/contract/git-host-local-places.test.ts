@@ -104,7 +104,7 @@ describe('a linked worktree', () => {
     return { main, secret, name, admin: join(main.gitDir, 'worktrees', name) }
   }
 
-  test('tells which repository it belongs to', async () => {
+  test('has the address of its main repository', async () => {
     const { main, secret, name } = await createWorktree()
     const described = await describeAt(host, { ...main, name })
     expect(described).toMatchObject({ owner: 'acme', name, main: { owner: 'acme', name: main.name } })
@@ -112,7 +112,7 @@ describe('a linked worktree', () => {
     expect(await describeAt(host, main)).not.toHaveProperty('main')
   })
 
-  test('that its repository does not name back is missing', async () => {
+  test('that its repository does not list is missing', async () => {
     const { name, admin, secret } = await createWorktree()
     await writeFile(join(admin, 'gitdir'), `${inRoot('acme', 'elsewhere', '.git')}\n`)
     expect(await look('acme', name)).toEqual(MISSING)
@@ -129,7 +129,7 @@ describe('a linked worktree', () => {
     expect(await look('acme', name)).toEqual(MISSING)
   })
 
-  test('made by hand beside a repository that does not know it is missing', async () => {
+  test('made by hand beside a repository that does not list it is missing', async () => {
     const { repository: foreign, secret } = await createForeign()
     const name = nextName()
     const admin = inRoot('acme', name, 'worktrees', 'one')

@@ -53,7 +53,7 @@ test.each<[string, (near: TestRepository, far: TestRepository) => Promise<unknow
   expect(told[0]).not.toContain(repositories.root)
 })
 
-test('a link out of the folder, a link to nothing and a file .git are told', async () => {
+test('a link out of the folder, a dangling link and a file .git are reported', async () => {
   const far = await outside.create('acme', 'far')
   await far.commit({ a: 'a' })
   await mkdir(inRoot('acme', 'file'), { recursive: true })
@@ -68,7 +68,7 @@ test('a link out of the folder, a link to nothing and a file .git are told', asy
   ])
 })
 
-test('what is not there, and what is served, is not told', async () => {
+test('a missing repository and a served one are not reported', async () => {
   const bare = await repositories.create('acme', 'tools')
   await bare.commit({ a: 'a' })
   expect(await look('acme', 'tools')).toBe('ok')
@@ -103,7 +103,7 @@ async function swap(near: TestRepository, far: TestRepository, path: string): Pr
   await symlink(join(far.gitDir, path), join(near.gitDir, path))
 }
 
-test('the operator is told of repositories whose names no address can have, and of those of another object format', async () => {
+test('the operator is told of repositories whose names no address can have, and of other object formats', async () => {
   for (const name of ['.github', '.dotfiles', 'two words', 'grün', 'new']) await repositories.create('acme', name)
   await mkdir(inRoot('acme', '.cache'))
   await appendFile(inRoot('acme', 'new.git', 'config'), '[extensions]\n\tobjectformat = sha256\n')

@@ -20,7 +20,7 @@ async function createWithLost(count: number): Promise<{ repository: TestReposito
   return { repository, lost }
 }
 
-test('forty hashes that no ref leads to hold up neither refs nor hashes of another repository, nor the refs of their own', async () => {
+test('forty unreachable hashes delay neither refs nor hashes of another repository, nor refs of their own', async () => {
   const { repository, lost } = await createWithLost(40)
   const other = await createWithLost(1)
   const git = await holdGitWalks()
@@ -60,7 +60,7 @@ test('too many hashes of one repository are refused with a wait, not those of an
   await Promise.all(answers)
 })
 
-test('a hash that no ref leads to costs one walk of the history while refs stay, however often and at once it is asked for', async () => {
+test('an unreachable hash costs one walk of the history while refs stay, for any number of concurrent requests', async () => {
   const { repository, lost } = await createWithLost(5)
   const git = await holdGitWalks()
   await git.goOn()

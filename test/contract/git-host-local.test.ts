@@ -60,7 +60,7 @@ describe('a repository of the root', () => {
     expect(await host.repository('acme', `${repository.name}.git`)).toEqual(MISSING)
   })
 
-  test('is seen when it comes, when it goes, and when another takes its place', async () => {
+  test('is found when it is added, missing when it is removed, and read again when it is replaced', async () => {
     const name = nextName()
     for (let round = 0; round < 10; round++) {
       expect(await look('acme', name)).toEqual(MISSING)
@@ -72,7 +72,7 @@ describe('a repository of the root', () => {
     }
   })
 
-  test('is described by its description file, unless that says nothing', async () => {
+  test('is described by its description file, unless that is the default text', async () => {
     const repository = await create()
     const described = async (text: string) => {
       await writeFile(join(repository.gitDir, 'description'), text)
@@ -117,7 +117,7 @@ describe('a repository of the root', () => {
 })
 
 describe('a commit by its hash', () => {
-  test('is missing once its last branch, tag or detached HEAD is gone, also for a host that served it', async () => {
+  test('is missing once its last branch, tag or detached HEAD is deleted, even on a host that served it', async () => {
     const repository = await create()
     await repository.commit({ a: '1' })
     const late = await repository.commit({ 'passing.md': '1' }, { branch: 'passing' })
@@ -172,7 +172,7 @@ describe('a ref file', () => {
     }
   })
 
-  test('that rests is answered from memory until it moves again', async () => {
+  test('that is stable is answered from memory until it moves again', async () => {
     const repository = await create()
     const commits = [await repository.commit({ a: '1' }), await repository.commit({ a: '2' })]
     const described = await describeAt(host, repository)
@@ -212,7 +212,7 @@ describe('a host that is closed', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  test('and was killed: what it left behind is removed an hour later', async () => {
+  test('by a kill leaves files that are removed an hour later', async () => {
     const [old, young] = await Promise.all([
       mkdtemp(join(temporary, 'mountglass-git-')),
       mkdtemp(join(temporary, 'mountglass-git-')),

@@ -81,7 +81,7 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       expect(await resolveAt(host, repository, 'x')).toEqual(ok(first))
     })
 
-    test('is never answered with what it named before the request, however many ask at once', async () => {
+    test('is never answered with its target from before the request, under concurrent requests', async () => {
       const repository = await create()
       const commits: CommitSha[] = []
       for (let step = 0; step < 30; step++) commits.push(await repository.commit({ a: String(step) }, { branch: 'history' }))

@@ -64,7 +64,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
       expect(await textsAt(host, repository, commit, oids, 5)).toEqual([null, '12345'])
     })
 
-    test('of a gibibyte are told by their size and never taken into memory', async () => {
+    test('of a gibibyte have their size and are never read into memory', async () => {
       const repository = await create()
       const blob = await repository.writeZeroBlob(1024 * MIB)
       const commit = await repository.commit({ 'a.md': 'a', 'zeros.bin': { blob } })
@@ -82,7 +82,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
       expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB)
     })
 
-    test('that are small, but stored as a change of a huge one, have no bytes: git may not take so much memory', async () => {
+    test("that are small, but stored as a delta of a huge one, have no bytes, since git's memory is limited", async () => {
       const repository = await create()
       const small = await repository.writeChangeOfZeroBlob(64 * MIB)
       const huge = await create()
@@ -116,7 +116,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
       ).toEqual(['a', null, 'c'])
     })
 
-    test('that are damaged or lie under a false id have no bytes, and the rest is read in order; a host far away that has such sends nothing', async () => {
+    test('that are damaged or stored under a false id have no bytes, and the rest is read in order; a remote host does not send them', async () => {
       const repository = await create()
       const random = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * index * 31 + (index >> 3)) & 0xff))
       const commit = await repository.commit({ a: 'a', b: 'b', c: 'c', d: random, e: 'e', f: 'f' })
@@ -176,7 +176,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
       })
     })
 
-    test('since it is damaged, no commit or without its tree is refused on opening', async () => {
+    test('because it is damaged, no commit or without its tree is refused on opening', async () => {
       const repository = await create()
       const commit = await repository.commit({ 'a/b': 'b' })
       const blob = await repository.oidAt(commit, 'a/b')

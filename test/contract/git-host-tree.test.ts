@@ -40,7 +40,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
       expect(entries.find(entry => entry.path === 'modules/other')).toMatchObject({ mode: '160000', sizeBytes: null })
     })
 
-    test('keeps every name as it is', async () => {
+    test('keeps every name unchanged', async () => {
       const repository = await create()
       const names = [
         '%.md',
@@ -88,7 +88,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
       expect(entries[0]).toMatchObject({ oid, sizeBytes: 5 })
     })
 
-    test('with names that no checkout would accept is passed on as it is, duplicates and all', async () => {
+    test('with names that no checkout accepts is passed on unchanged, with duplicates', async () => {
       const repository = await create()
       const oid = await repository.writeBlob('evil')
       const inner = await repository.rawTree([{ mode: '100644', name: 'config', oid }])
@@ -102,7 +102,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
       expect(entries.map(entry => entry.path)).toEqual(['.git/config', ...names, '../config'])
     })
 
-    test('that is a bomb ends at the limit, cut', async () => {
+    test('that is a bomb ends at the limit, truncated', async () => {
       const repository = await create()
       const oid = await repository.writeBlob('x')
       let files = await repository.rawTree([{ mode: '100644', name: 'f', oid }])
@@ -146,7 +146,7 @@ describe.each(GIT_HOST_DRIVERS)('reading from the git host $segment', driver => 
       expect(entries.at(-1)?.path?.split('/')).toHaveLength(LIMITS.treeDepthSegments)
     })
 
-    test('with nothing in it is whole and empty', async () => {
+    test('that is empty is complete and empty', async () => {
       const repository = await create()
       const commit = await repository.commitTree(await repository.rawTree([]))
       expect(await listAt(host, repository, commit)).toEqual({ entries: [], cut: false })

@@ -134,17 +134,17 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       expect(await resolveAt(host, repository, 'HEAD')).toEqual(MISSING)
     })
 
-    test('of an annotated tag, also of a tag of a tag, gives the commit behind it', async () => {
+    test('of an annotated tag, or of a tag of a tag, gives the commit behind it', async () => {
       expect(await resolveAt(host, repository, 'v1-annotated')).toEqual(ok(first))
       expect(await resolveAt(host, repository, 'v1-nested')).toEqual(ok(first))
     })
 
-    test('that names a branch and a tag is the branch', async () => {
+    test('of the name of a branch and a tag is the branch', async () => {
       expect(await resolveAt(host, repository, 'both')).toEqual(ok(other))
     })
 
     // git forbids the space in names, and no other character that only looks like one.
-    test.each(['\u00a0', '\u3000', '\ufeff'])('whose name goes on behind a blank like %j is another ref', async blank => {
+    test.each(['\u00a0', '\u3000', '\ufeff'])('with a blank and %j behind its name is another ref', async blank => {
       const spaced = await create()
       const commits = [await spaced.commit({ a: '1' }), await spaced.commit({ a: '2' }), await spaced.commit({ a: '3' })] as const
       await spaced.branch('main', commits[0])
@@ -170,14 +170,14 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       expect(await resolveAt(host, repository, 'alias')).toEqual(ok(other))
     })
 
-    test('of a full commit hash, in either case, gives the commit when a branch or tag leads to it', async () => {
+    test('of a full commit hash, in either case, gives the commit if a branch or tag leads to it', async () => {
       expect(await resolveAt(host, repository, first)).toEqual(ok(first))
       expect(await resolveAt(host, repository, first.toUpperCase())).toEqual(ok(first))
       expect(await resolveAt(host, repository, other)).toEqual(ok(other))
       expect(await resolveAt(host, repository, unreachable)).toEqual(MISSING)
     })
 
-    test('of an unreachable commit counts as soon as a branch leads to it', async () => {
+    test('of an unreachable commit is found as soon as a branch leads to it', async () => {
       const late = await repository.commit({ 'late.md': '1' }, { branch: null })
       expect(await resolveAt(host, repository, late)).toEqual(MISSING)
       await repository.branch('late', late)
@@ -185,7 +185,7 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       expect(await resolveAt(host, repository, late)).toEqual(ok(late))
     })
 
-    test('of a commit whose clock was wrong is found behind its younger-looking descendants', async () => {
+    test('of a commit with a wrong clock is found behind its younger-looking descendants', async () => {
       const skewed = await create()
       const root = await skewed.commit({ a: '0' }, { date: 4_000_000_000 })
       for (let step = 1; step <= 12; step++) await skewed.commit({ a: String(step) }, { date: 1_000_000_000 + step })
@@ -248,7 +248,7 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       }
     })
 
-    test('that points at a commit which is not there is missing, until it is', async () => {
+    test('that points at a missing commit is missing, until the commit exists', async () => {
       const gone = await create()
       await gone.commit({ a: '1' })
       const lost = await gone.commit({ a: '2' }, { branch: 'lost' })

@@ -100,7 +100,7 @@ test.each<[string, string, Fault, string]>([
   ['body', 'a repository', { body: '{"id":1}' }, 'field owner.login: absent, not string'],
   // A host that does not answer the first question is not there.
   ['connection', 'a repository in another case', { reset: true, match: { path: '/repos/ACME/tOOLS' } }, 'no answer: '],
-])('a host that differs in one %s is told apart', async (_, probe, fault, difference) => {
+])('a host that differs in one %s is detected', async (_, probe, fault, difference) => {
   github.faults.add({ times: 1, match: { host: 'api' }, ...fault })
   const { code, output } = await run(ARGS)
   expect(output).toContain(`${probe}: DIFFERENT\n`)
@@ -111,13 +111,13 @@ test.each<[string, string, Fault, string]>([
 test.each([
   ['refuses the connection', 'http://127.0.0.1:1'],
   ['has a name that nobody knows', 'http://nowhere.invalid'],
-])('a host that %s was not reached, and nothing is said to differ', async (_, url) => {
+])('a host that %s counts as not reached, and no difference is reported', async (_, url) => {
   const { code, output, said } = await run(ARGS, { MOUNTGLASS_GITHUB_URL: url, MOUNTGLASS_GITHUB_API_URL: url })
   expect({ code, output }).toEqual({ code: 2, output: '' })
   expect(said).toMatch(new RegExp(`^${url} was not reached, so nothing was compared: no answer: .+\n$`))
 })
 
-test('a dry run prints what would be asked, and asks nothing', async () => {
+test('a dry run prints its requests, and sends none', async () => {
   const { code, output } = await run(['--dry-run', ...ARGS], { CI: '' })
   expect(output.split('\n')).toHaveLength(PROBES.length + 1)
   expect(output).toContain(`a repository: GET ${host.apiUrl}/repos/acme/Tools\n`)
@@ -125,7 +125,7 @@ test('a dry run prints what would be asked, and asks nothing', async () => {
   expect(code).toBe(0)
 })
 
-test('where CI is set it asks nothing unless told to', async () => {
+test('with CI set, no request is sent unless it is requested explicitly', async () => {
   expect(await run(ARGS, { CI: 'true' })).toMatchObject({ code: 2, output: '', said: expect.stringContaining('--in-ci') })
   expect(github.log.all).toEqual([])
   expect((await run(['--in-ci', ...ARGS], { CI: 'true' })).code).toBe(0)

@@ -143,7 +143,7 @@ const FILES = {
   'logo.png': new Uint8Array(2_000),
 }
 
-describe('what the driver reads in an answer', () => {
+describe('what the driver concludes from an answer', () => {
   test.each(STATUS_ROWS.map(row => [`${row.question} ${row.status}, ${row.situation}`, row] as const))('%s', async (_, row) => {
     const repository = await create()
     await repository.commit({ a: 'a' })
@@ -163,7 +163,7 @@ describe('what the driver reads in an answer', () => {
 describe('the table', () => {
   const used = [...new Set(sourcesOfDriver().flatMap(text => [...text.matchAll(TEMPLATES)].map(([, url]) => `GET ${url}`)))]
 
-  test('has every question of the driver, and every status that the description has for it', () => {
+  test('covers every question of the driver, and every status that the description lists for it', () => {
     const rows = new Set<string>(STATUS_ROWS.map(({ question, status }) => `${question} ${status}`))
     const operations: Record<string, Record<string, unknown>> = description.operations
     const documented = used.flatMap(question => Object.keys(operations[question] ?? {}).map(status => `${question} ${status}`))

@@ -148,7 +148,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect(audits).not.toContainEqual(expect.objectContaining({ audit: 'host.revoked' }))
   })
 
-  test('somebody whose authorization ended is signed out once, whoever asks', async () => {
+  test('a person whose authorization ended is signed out once, for any number of requests', async () => {
     const person = await signIn()
     github.world.tokens.clear()
     github.world.refreshTokens.clear()
@@ -160,7 +160,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect((await processes[1]?.people.seeAs(person, 'acme', 'closed'))?.status).toBe('ok')
   })
 
-  test('a refresh that the host refuses signs out, and one that it cannot answer does not', async () => {
+  test('a refresh that the host refuses signs out, and one that fails does not', async () => {
     const person = await signIn()
     github.clock.advance(EIGHT_HOURS + 60)
     github.faults.add({ match: { path: '/login/oauth/access_token' }, status: 502, body: '' })
@@ -173,7 +173,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect((await recordOf(person)).sessions).toEqual([])
   })
 
-  test('a credential that is about to end is used while the host cannot refresh it', async () => {
+  test('a credential that is about to expire is used while the host cannot refresh it', async () => {
     const person = await signIn()
     github.clock.advance(EIGHT_HOURS - 120)
     github.faults.add({ match: { path: '/login/oauth/access_token' }, status: 502, body: '' })
@@ -192,7 +192,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect((await recordOf(person)).sessions).toHaveLength(1)
   })
 
-  test('a process that died while it refreshed holds nobody up for longer than its lease', async () => {
+  test('a process that dies during a refresh delays others no longer than its lease', async () => {
     const person = await signIn()
     github.clock.advance(EIGHT_HOURS - 60)
     const stored = await states.read(personKey(person))
@@ -218,7 +218,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     await records.people.update([person], record => record && { ...record, tokens: [token] })
   }
 
-  test('who looked at a person before another process refreshed does not refresh again', async () => {
+  test('a process that read the record before another one refreshed does not refresh again', async () => {
     const person = await signIn()
     await actsByToken(person)
     github.clock.advance(29 * 86_400)
@@ -232,7 +232,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect(refreshes()).toBe(1)
   })
 
-  test('those with an active token or grant are kept signed in at the host', async () => {
+  test('people with an active token or grant are kept signed in at the host', async () => {
     const person = await signIn()
     const { records } = (processes[0] as Process).people.context
     await actsByToken(person)
@@ -283,7 +283,7 @@ export function hostCredentialsContract({ open }: StoreDriver<StateStore>): void
     expect(await stored()).not.toBeNull()
   })
 
-  test('a credential that never expires is kept alive by leaving it alone', async () => {
+  test('a credential that never expires is kept without a refresh', async () => {
     app.expiringTokens = false
     const person = await signIn()
     const { records } = (processes[0] as Process).people.context

@@ -15,7 +15,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.take('worker')).toBeNull()
   })
 
-  test('an offered job is taken as it was offered, under a lease', async () => {
+  test('an offered job is taken unchanged, under a lease', async () => {
     const { queue, clock } = await openQueue()
     expect(await queue.offer(jobOf(1))).toEqual(INDEXING)
     const lease = await taken(queue)
@@ -27,7 +27,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     })
   })
 
-  test('a job keeps who owns the repository, and that its commit is that of the default branch', async () => {
+  test('a job keeps the owner of the repository, and the mark of the default branch', async () => {
     const { queue } = await openQueue()
     const { repository, commit } = jobOf(1)
     const job = { repository: { ...repository, ownerId: 'test-owner' }, commit, isDefault: true } as const
@@ -35,7 +35,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect((await taken(queue)).job).toEqual(job)
   })
 
-  test('a repository that changes from public to private has jobs of its own: none waits for, or fails with, the other', async () => {
+  test('a repository that changes from public to private has separate jobs: none waits for, or fails with, the other', async () => {
     const { queue } = await openQueue()
     const { repository, commit } = jobOf(1)
     const [open, hidden] = (['public', 'private'] as const).map(visibility => ({
@@ -62,7 +62,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.take('other')).toBeNull()
   })
 
-  test('of 16 parallel takers of one job one has it', async () => {
+  test('of 16 parallel takers of one job one gets it', async () => {
     const { queue, another } = await openQueue()
     await queue.offer(jobOf(1))
     const queues = [queue, await another(), await another(), await another()]
@@ -99,7 +99,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await contents()).toEqual(running)
   })
 
-  test('the oldest job is taken first, whatever its key', async () => {
+  test('the oldest job is taken first, for any key', async () => {
     const { queue, clock } = await openQueue()
     const order = [5, 2, 9, 1, 8, 3]
     for (const number of order) {
@@ -109,7 +109,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     for (const number of order) expect((await taken(queue)).job).toEqual(jobOf(number))
   })
 
-  test('jobs that others hold do not keep a worker from those behind them', async () => {
+  test('jobs that others hold do not block the jobs behind them', async () => {
     const { queue, another, clock } = await openQueue()
     for (let number = 0; number < 30; number++) {
       await queue.offer(jobOf(number))
@@ -147,7 +147,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.take('other')).toBeNull()
   })
 
-  test('what a running job does is answered at once where it runs, and elsewhere once its lease is renewed', async () => {
+  test('the stage of a running job is known at once in its process, and elsewhere after the next renewal', async () => {
     const { queue, another, contents } = await openQueue()
     const elsewhere = await another()
     const offered = () => Promise.all([queue, elsewhere].map(one => one.offer(jobOf(1))))
@@ -186,7 +186,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     ])
   })
 
-  test('a lease that ran out is still renewed while nobody took the job', async () => {
+  test('an expired lease can be renewed while the job was not taken again', async () => {
     const { queue, clock } = await openQueue()
     await queue.offer(jobOf(1))
     const lease = await taken(queue)
@@ -195,7 +195,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.take('other')).toBeNull()
   })
 
-  test('whoever lost a lease can neither renew nor finish nor fail the job of the one that holds it', async () => {
+  test('a worker that lost its lease can neither renew, finish nor fail the job of the new holder', async () => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
     const lost = await taken(queue, 'first')
@@ -209,7 +209,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.renew(held)).not.toBeNull()
   })
 
-  test('a lease holds on although its worker did not hear that it was renewed', async () => {
+  test('a lease stays although its worker did not receive the answer to its renewal', async () => {
     const { queue, clock } = await openQueue()
     await queue.offer(jobOf(1))
     const lease = await taken(queue)
@@ -242,7 +242,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.fetch_failed' })
   })
 
-  test('jobs at different commits and of different repositories know nothing of each other', async () => {
+  test('jobs of different commits and of different repositories are independent', async () => {
     const { queue } = await openQueue()
     const sibling = { ...jobOf(1), commit: jobOf(2).commit }
     const elsewhere = { ...jobOf(1), repository: jobOf(2).repository }

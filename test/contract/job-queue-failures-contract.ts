@@ -7,7 +7,7 @@ const INDEXING = { status: 'indexing' }
 
 /** What every driver must do with jobs that a worker does not finish: handed back, failed, or died over. */
 export function jobQueueFailuresContract({ open: openQueue }: QueueDriver): void {
-  test('a job that is handed back waits again, and the worker that stopped did not die over it', async () => {
+  test('a job that is handed back waits again, without a crash counted', async () => {
     const { queue } = await openQueue()
     await queue.offer(jobOf(1))
     for (let fence = 1; fence <= JOB_CRASHES + 2; fence++) {
@@ -55,7 +55,7 @@ export function jobQueueFailuresContract({ open: openQueue }: QueueDriver): void
     expect(await queue.offer(jobOf(1))).toMatchObject({ status: 'failed', errorCode: 'index.internal' })
   })
 
-  test('whoever lost the job counts no death', async () => {
+  test('a worker that lost the job counts no crash', async () => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
     const lost = await taken(queue, 'first')
@@ -66,7 +66,7 @@ export function jobQueueFailuresContract({ open: openQueue }: QueueDriver): void
     expect(await queue.renew(held)).not.toBeNull()
   })
 
-  test('whoever lost the job cannot hand it back', async () => {
+  test('a worker that lost the job cannot hand it back', async () => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
     const lost = await taken(queue, 'first')
@@ -77,7 +77,7 @@ export function jobQueueFailuresContract({ open: openQueue }: QueueDriver): void
     expect(await queue.renew(held)).not.toBeNull()
   })
 
-  test('a failed job is told with its code and instant, and nobody takes it', async () => {
+  test('a failed job has its code and time, and is not taken', async () => {
     const { queue, clock, contents } = await openQueue()
     await queue.offer(jobOf(1))
     await queue.fail(await taken(queue), 'index.too_large')
@@ -138,7 +138,7 @@ export function jobQueueFailuresContract({ open: openQueue }: QueueDriver): void
     expect((await taken(queue)).fence).toBe(4)
   })
 
-  test('a job over which three workers died does not hide the one behind it', async () => {
+  test('a job with three crashes does not hide the one behind it', async () => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
     for (let death = 0; death < JOB_CRASHES; death++) {

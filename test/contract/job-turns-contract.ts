@@ -26,7 +26,7 @@ async function commitsOf(jobs: IndexJob[] | Promise<IndexJob[]>): Promise<string
 
 /** What every driver does so that no repository holds up another. */
 export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
-  test('a job is taken before all but one of the jobs of a repository that came before it with many', async () => {
+  test('a job is taken before all but one of the earlier jobs of a repository with many', async () => {
     const { queue, another, clock } = await openQueue()
     for (const job of SIX) await queue.offer(job)
     const first = await taken(queue)
@@ -38,7 +38,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
     expect(await finishAll(await another())).toEqual([jobOf(2), ...SIX.slice(1)])
   })
 
-  test('one job of a repository runs at a time, whichever worker asks, and the next one once that ended', async () => {
+  test('one job of a repository runs at a time, for any number of workers, and the next one after its end', async () => {
     const { queue, another, clock } = await openQueue()
     const other = await another()
     for (const job of SIX) await queue.offer(job)
@@ -63,7 +63,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
     expect(await finishAll(queue)).toEqual(SIX.slice(0, 2))
   })
 
-  test('a job that waited its turn comes before those of others that were offered later', async () => {
+  test('a job that waited its turn precedes jobs of others that were offered later', async () => {
     const { queue, clock } = await openQueue()
     for (const job of SIX.slice(0, 3)) await queue.offer(job)
     await clock.advance(JOB_TURN_SECONDS + 1)
@@ -91,7 +91,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
     expect(done.size).toBe(jobs.length + 1)
   })
 
-  test('the default branch comes next in its repository, however many refs wait, and leaves the other place to others', async () => {
+  test('the default branch is next in its repository, for any number of waiting refs, and leaves the other place to others', async () => {
     const { queue, clock } = await openQueue()
     const jobs = Array.from({ length: 2 * REPOSITORY_JOBS }, (_, commit) => at(1, commit))
     for (const job of jobs) await queue.offer(job)
@@ -106,7 +106,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
     expect(await queue.take('second')).toBeNull()
   })
 
-  test('a commit that waits under another name, and becomes that of the default branch, comes next', async () => {
+  test('a commit that waits under another name is next when it becomes that of the default branch', async () => {
     const { queue, clock } = await openQueue()
     for (const job of SIX) await queue.offer(job)
     const running = await taken(queue)
@@ -123,7 +123,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
   describe('of the commits of a default branch', () => {
     const latest = (commit: number) => ({ ...at(1, commit), isDefault: true }) as const
 
-    test('the last one that was offered waits, however many came before it', async () => {
+    test('the last offered one waits, for any number of earlier ones', async () => {
       const { queue, another } = await openQueue()
       for (let commit = 0; commit < 3 * REPOSITORY_JOBS; commit++)
         expect(await queue.offer(latest(commit))).toMatchObject(INDEXING)
@@ -132,7 +132,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await finishAll(queue)).toEqual([latest(50)])
     })
 
-    test('one that runs comes to its end, and one waits beside it', async () => {
+    test('a running one completes, and one waits beside it', async () => {
       const { queue, clock } = await openQueue()
       await queue.offer(latest(10))
       const running = await taken(queue)
@@ -146,7 +146,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await finishAll(queue)).toEqual([latest(13)])
     })
 
-    test('one that another worker still lists when it is superseded is not started, nor are others held up', async () => {
+    test('a superseded one that another worker still lists is not started, and delays no other', async () => {
       const { queue, another } = await openQueue()
       const other = await another()
       await queue.offer(at(1, 9))
@@ -160,7 +160,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await queue.depth()).toBe(0)
     })
 
-    test('a new one takes the turn of the one that waits: frequent pushes do not put it off', async () => {
+    test('a new one takes the turn of the waiting one: frequent pushes do not delay it', async () => {
       const { queue, clock } = await openQueue()
       await queue.offer(latest(10))
       await clock.advance(5)
@@ -170,7 +170,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await finishAll(queue)).toEqual([latest(11), jobOf(2)])
     })
 
-    test('one that was superseded supersedes nothing: it is queued like one of any other ref', async () => {
+    test('a superseded one supersedes nothing: it is queued like one of any other ref', async () => {
       const { queue, another } = await openQueue()
       const stale = await another()
       await stale.offer(latest(10))
@@ -184,7 +184,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await commitsOf(finishAll(queue))).toEqual(await commitsOf([at(1, 10), at(1, 11)]))
     })
 
-    test('one that was superseded supersedes nothing, even after the job that superseded it ended, if a newer one waits', async () => {
+    test('a superseded one supersedes nothing, even after the superseding job ended, if a newer one waits', async () => {
       const { queue, another } = await openQueue()
       const stale = await another()
       await stale.offer(latest(10))
@@ -211,7 +211,7 @@ export function jobTurnsContract({ open: openQueue }: QueueDriver): void {
       expect(await finishAll(queue)).toEqual([latest(10), at(1, 11)])
     })
 
-    test('one that waits under another name keeps the time that it waited', async () => {
+    test('one that waits under another name keeps its waiting time', async () => {
       const { queue, clock } = await openQueue()
       await queue.offer(at(1, 10))
       await clock.advance(5)

@@ -56,7 +56,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(await isAlive(of.second, answer.refresh_token)).toBe(false)
     })
 
-    test('v5.0.0-10.4.2: presented twice it ends what it gave', async () => {
+    test('v5.0.0-10.4.2: that is presented twice ends its tokens', async () => {
       const of = await scene()
       const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
       const answer = await redeemed(of.first, of.clientId, code)
@@ -67,7 +67,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(of.events).toEqual(['grant.create', 'code.replay'])
     })
 
-    test('v5.0.0-15.4.2: presented many times at once it is redeemed once at most, and nothing of it stays alive', async () => {
+    test('v5.0.0-15.4.2: that is presented many times at once is redeemed once at most, and no token stays valid', async () => {
       const of = await scene()
       const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
       const answers = await atOnce(of, deps => redeemed(deps, of.clientId, code))
@@ -76,7 +76,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect((await listGrants(of.first, of.person)).items).toEqual([])
     })
 
-    test('of a request that was approved twice only one is redeemed', async () => {
+    test('of a request that was approved twice is redeemed once', async () => {
       const of = await scene()
       const request = await requested(of.first, of.clientId)
       const [one, other] = [await approved(of.first, of.person, request), await approved(of.second, of.person, request)]
@@ -84,7 +84,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(await redeemed(of.second, of.clientId, other)).toEqual({ error: 'invalid_grant' })
     })
 
-    test('of somebody who was forgotten gives nothing, also after they signed in again', async () => {
+    test('of a person who was forgotten is refused, even after the person signed in again', async () => {
       const of = await scene()
       const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
       await of.first.records.people.remove(of.person.key)
@@ -103,7 +103,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(await refreshed(of.second, of.clientId, before.refresh_token)).toEqual({ error: 'invalid_grant' })
     })
 
-    test('is not made useless by attempts that know the code alone', async () => {
+    test('is not invalidated by attempts that have the code only', async () => {
       const of = await scene()
       const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
       const attempts: Record<string, string | undefined>[] = [
@@ -152,7 +152,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(of.events).toContain('refresh.reuse')
     })
 
-    test('that nobody was given is refused, and ends nothing, however often it is tried', async () => {
+    test('that was never issued is refused, and ends nothing, however often it is tried', async () => {
       const of = await scene()
       const answer = await connected(of)
       const token = parseToken(answer.refresh_token)
@@ -174,7 +174,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(await livingOf(of, [first, second])).toBe(0)
     })
 
-    test('is worth nothing once it was revoked, on every replica, and the audit log says so once', async () => {
+    test('is invalid after its revocation, on every replica, and the audit log has the revocation once', async () => {
       const of = await scene()
       const answer = await connected(of)
       for (const replica of of.replicas) await revokeToken(replica, form({ token: answer.refresh_token }), ORIGIN)
@@ -185,7 +185,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
     })
   })
 
-  test('a request that has expired is neither approved nor refused', async () => {
+  test('an expired request is neither approved nor refused', async () => {
     const of = await scene()
     const request = await requested(of.first, of.clientId)
     of.clock.advance(901)
@@ -196,7 +196,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
   })
 
   describe('a grant that the person ends', () => {
-    test('v5.0.0-8.3.2: is over at once on every replica, with all that it gave', async () => {
+    test('v5.0.0-8.3.2: ends at once on every replica, with all its tokens', async () => {
       const of = await scene()
       const [one, other] = [await connected(of), await connected(of)]
       const { items } = await listGrants(of.second, of.person)
@@ -209,7 +209,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       await expect(endGrant(of.second, of.person, items[0]?.id ?? '')).rejects.toMatchObject({ code: 'grant.not_found' })
     })
 
-    test('v5.0.0-8.4.1: is ended by nobody else', async () => {
+    test('v5.0.0-8.4.1: cannot be ended by another person', async () => {
       const of = await scene()
       const answer = await connected(of)
       const other = await signIn(of.first, '7')
@@ -219,7 +219,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(await livingOf(of, [answer])).toBe(1)
     })
 
-    test('is in the audit log, as what else happens to it is, with the request that did it and the id of the repository', async () => {
+    test('is in the audit log, like its other events, with the request and the id of the repository', async () => {
       const of = await scene()
       const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
       const answer = await redeemed(of.first, of.clientId, code)
@@ -240,7 +240,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(of.noted.at(-1)).toMatchObject({ event: 'oauth.deny', origin: ORIGIN, address: REPOSITORY })
     })
 
-    test('does not come back by what was under way', async () => {
+    test('is not restored by requests in progress', async () => {
       const of = await scene()
       const first = await connected(of)
       const code = await approved(of.first, of.person, await requested(of.first, of.clientId))
@@ -291,7 +291,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect((await listGrants(after.first, after.person)).items).toHaveLength(1)
     })
 
-    test('what a retired key sealed is refused, and an app that registered with it registers anew', async () => {
+    test('a seal of a retired key is refused, and an app that registered with it registers again', async () => {
       const { before, after } = await rotated()
       const request = await requested(before.first, before.clientId)
       const code = await approved(before.first, before.person, request)

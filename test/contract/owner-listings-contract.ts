@@ -107,7 +107,7 @@ export function ownerListingsContract({ open }: StoreDriver<StateStore>): void {
     expect(await listings.of('gh-7')).toEqual([])
   })
 
-  test('that somebody else has changed since are left as they are', async () => {
+  test('that another process changed meanwhile stay unchanged', async () => {
     const { listings } = await openListings()
     await listings.keep(indexed(1, 7))
     const [before] = (await listings.of('gh-7')) as [OwnerListing]
@@ -120,14 +120,14 @@ export function ownerListingsContract({ open }: StoreDriver<StateStore>): void {
     await listings.drop('gh-7', { ...before, repositoryId: 'test-unknown' })
   })
 
-  test('of a host without accounts are none', async () => {
+  test('of a host without accounts are empty', async () => {
     const { states, listings } = await openListings()
     const { ownerId: _, ...repository } = indexed(1, 7).repository
     await listings.keep({ ...indexed(1, 7), repository })
     expect(await states.list('')).toEqual([])
   })
 
-  test('pass over entries that they cannot read', async () => {
+  test('skip entries that they cannot parse', async () => {
     const { states, listings } = await openListings()
     await listings.keep(indexed(1, 7))
     await damage(states, `${ownerPrefix('gh-7')}gh-9`)

@@ -32,7 +32,7 @@ function accessOf(user: Account): PersonAccess {
   return { key: user.login, accessToken: github.userTokens(app, user).access_token }
 }
 
-test('an IP allow list that lacks this server hides nothing and signs out no person; the operator is told once a day', async () => {
+test('an IP allow list that lacks this server hides nothing and signs out no person; the operator is warned once a day', async () => {
   const access = accessOf(ada)
   expect(await people.repository(access, 'acme', 'closed')).toMatchObject({ status: 'ok' })
   acme.refusesAddress = true
@@ -54,7 +54,7 @@ test('an IP allow list that lacks this server hides nothing and signs out no per
   expect(await people.repository(nextDay, 'acme', 'closed')).toMatchObject({ status: 'ok' })
 })
 
-test('an endpoint of the sign-in or of a person that GitHub is about to retire is told', async () => {
+test('an endpoint of the sign-in or of a person that GitHub will retire is reported', async () => {
   const headers = { sunset: 'Wed, 10 Mar 2030 00:00:00 GMT' }
   github.faults.add({ match: { path: '/login/oauth/access_token' }, times: 2, status: 500, headers })
   await people.refresh('ghr_x')

@@ -95,7 +95,7 @@ describe('the web flow', () => {
     expect(given).toMatchObject({ value: { expiresAt: null, refreshToken: null, refreshExpiresAt: null } })
   })
 
-  test('a wrong client secret is the mistake of the operator, who is warned without it', async () => {
+  test('a wrong client secret is an error of the operator, who is warned without the secret', async () => {
     await host.close()
     host = await open({ clientSecret: 'wrong-secret' })
     expect(await people.exchange(proofOf(await codeOf(ada)))).toMatchObject({ status: 'unavailable' })
@@ -103,7 +103,7 @@ describe('the web flow', () => {
     expect(warnings.join()).not.toContain('wrong-secret')
   })
 
-  test('a host that fails, limits, talks nonsense or says nothing is never a refusal', async () => {
+  test('a host that fails, limits, sends nonsense or nothing never counts as a refusal', async () => {
     for (const [answer, expected] of [
       [{ status: 500 }, { status: 'unavailable' }],
       [{ status: 200, body: '<html>' }, { status: 'unavailable' }],
@@ -120,7 +120,7 @@ describe('the web flow', () => {
     }
   })
 
-  test('a host that does not answer in time is no refusal, and no person is signed out for it', async () => {
+  test('a host that does not answer in time does not count as a refusal, and no person is signed out', async () => {
     await reopenImpatient()
     failExchange({ stall: true })
     expect(await people.refresh('ghr_x')).toMatchObject({ status: 'unavailable' })
@@ -138,7 +138,7 @@ describe('the web flow', () => {
   })
 })
 
-describe('what a person sees', () => {
+describe('the repositories of a person', () => {
   test('the account, whose id survives a change of the login', async () => {
     const access = accessOf(ada)
     expect(await people.person(access)).toMatchObject({ status: 'ok', value: { id: `gh-${ada.id}`, login: 'ada', name: 'Ada' } })
@@ -176,13 +176,13 @@ describe('what a person sees', () => {
     expect(await look()).toEqual([304, 404])
   })
 
-  test('what one credential sees is never an answer to another one of the same person', async () => {
+  test('under one credential are never those of another credential of the same person', async () => {
     const [full, other] = [accessOf(ada), { ...accessOf(bob), key: 'ada' }]
     expect(await people.repository(full, 'acme', 'closed')).toMatchObject({ status: 'ok' })
     expect(await people.repository(other, 'acme', 'closed')).toEqual({ status: 'missing' })
   })
 
-  test('a single sign-on, a suspended installation and a repository closed by the host hide it', async () => {
+  test('exclude one hidden by a single sign-on, a suspended installation or a block of the host', async () => {
     const access = accessOf(ada)
     const missing = { status: 'missing' }
     acme.saml = { authorized: new Set() }
@@ -210,7 +210,7 @@ describe('what a person sees', () => {
     github.world.rename(secret, { name: 'closed' })
   })
 
-  test('limits, failures and silence of the host are no answer, and an old one is not given for them', async () => {
+  test('are unavailable under limits, failures and silence of the host, and not answered from the cache', async () => {
     const access = accessOf(ada)
     expect(await people.repository(access, 'acme', 'closed')).toMatchObject({ status: 'ok' })
     for (const [fault, expected] of [
@@ -227,7 +227,7 @@ describe('what a person sees', () => {
     }
   })
 
-  test('a credential that the host no longer accepts signs the person out, and takes along what was seen', async () => {
+  test('are dropped with the sign-in when the host rejects the credential', async () => {
     const access = accessOf(ada)
     expect(await people.repository(access, 'acme', 'closed')).toMatchObject({ status: 'ok' })
     github.world.tokens.delete(access.accessToken)
@@ -235,7 +235,7 @@ describe('what a person sees', () => {
     expect(await people.repository(access, 'acme', 'closed')).toEqual({ status: 'signed_out' })
   })
 
-  test('what changed is asked for again at once', async () => {
+  test('are asked for again at once after a change', async () => {
     const access = accessOf(ada)
     const id = `gh-${secret.id}`
     for (const change of [
@@ -254,7 +254,7 @@ describe('what a person sees', () => {
     }
   })
 
-  test('a repository that has become public is public for everyone as soon as one person sees it so', async () => {
+  test('that became public are public for everyone as soon as one person sees them so', async () => {
     expect(await host.repository('acme', 'closed')).toEqual({ status: 'missing' })
     secret.visibility = 'public'
     expect(await people.repository(accessOf(ada), 'acme', 'closed')).toMatchObject({ value: { visibility: 'public' } })

@@ -31,7 +31,7 @@ export function peopleRecordsContract({ open }: StoreDriver<StateStore>): void {
     await states.close()
   })
 
-  test('a change that leaves the record as it is writes nothing', async () => {
+  test('a change without effect writes nothing', async () => {
     const states = await open(await temporaryFolder())
     const { people } = openRecords(states)
     expect(await people.update([PERSON], () => null)).toBeNull()
@@ -42,7 +42,7 @@ export function peopleRecordsContract({ open }: StoreDriver<StateStore>): void {
     await states.close()
   })
 
-  test('of changes that two processes make at once none is lost', async () => {
+  test('changes of two processes at once are all kept', async () => {
     const states = await open(await temporaryFolder())
     const processes = [openRecords(states), openRecords(states)]
     const ids = Array.from({ length: 40 }, (_, index) => String(index))
@@ -52,7 +52,7 @@ export function peopleRecordsContract({ open }: StoreDriver<StateStore>): void {
     await states.close()
   })
 
-  test('a removed record is not brought back by changes that are under way', async () => {
+  test('a removed record is not restored by changes in progress', async () => {
     const states = await open(await temporaryFolder())
     const [one, other] = [openRecords(states), openRecords(states)]
     const people = Array.from({ length: 40 }, (_, index) => `${PERSON.slice(2)}${index + 10}`)

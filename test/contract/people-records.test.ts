@@ -26,7 +26,7 @@ function careless(states: StateStore): StateStore {
   }
 }
 
-test('a change that recognises itself is done once, though the store says that it failed', async () => {
+test('an idempotent change is done once, although the store reports a failure', async () => {
   const states = createMemoryStateStore()
   const processes = [openRecords(careless(states)), openRecords(careless(states))]
   const added = Array.from({ length: 60 }, (_, index) => String(index))

@@ -54,7 +54,7 @@ describe.runIf(hasServer('postgres'))('entries in a database', () => {
     expect(await query(url, 'SELECT * FROM mountglass.version')).toEqual([{ version: 1 }])
   })
 
-  test('a database is shared with others: their tables of the same names stay as they are', async () => {
+  test('tables of the same names in a shared database stay unchanged', async () => {
     const { url } = await database()
     await query(url, 'CREATE TABLE doc (key int)')
     await query(url, 'CREATE TABLE version (key int)')
@@ -68,7 +68,7 @@ describe.runIf(hasServer('postgres'))('entries in a database', () => {
     expect(await query(url, 'SELECT * FROM public.doc')).toEqual([])
   })
 
-  test('whoever may make no schema can be given one', async () => {
+  test('a user without the right to create a schema can be given one', async () => {
     const server = (await testServer('postgres')).MOUNTGLASS_DATABASE ?? ''
     const role = `role-${randomUUID()}`
     await query(server, `CREATE ROLE "${role}" LOGIN PASSWORD 'secret'`)
@@ -85,7 +85,7 @@ describe.runIf(hasServer('postgres'))('entries in a database', () => {
     expect(await store.create('key', 1)).toMatchObject({ status: 'written' })
   })
 
-  test('documents of a later version are refused and left as they are', async () => {
+  test('documents of a later version are refused and left unchanged', async () => {
     const { url } = await database()
     await (await openStore(url)).create('key', 1)
     await query(url, 'UPDATE mountglass.version SET version = 99')
@@ -105,7 +105,7 @@ describe.runIf(hasServer('postgres'))('entries in a database', () => {
     await expect(openStore(other.href)).rejects.toThrow('its encoding is LATIN1; UTF8 is needed')
   })
 
-  test.each(['answer', 'question'] as const)('a create whose %s was lost is made once, and told as it was', async how => {
+  test.each(['answer', 'question'] as const)('a create whose %s was lost is made once, and reported as made', async how => {
     const { proxy, store } = await behindProxy()
     proxy.lose('create entry', 1, how)
     const outcome = await store.create('key', 1)
@@ -115,7 +115,7 @@ describe.runIf(hasServer('postgres'))('entries in a database', () => {
     expect(await store.create('key', 2)).toEqual({ status: 'conflict' })
   })
 
-  test.each(['answer', 'question'] as const)('a replace whose %s was lost is made once, and told as it was', async how => {
+  test.each(['answer', 'question'] as const)('a replace whose %s was lost is made once, and reported as made', async how => {
     const { proxy, store } = await behindProxy()
     const first = await store.create('key', 1)
     if (first.status !== 'written') throw new Error('not written')
@@ -150,7 +150,7 @@ describe.runIf(hasServer('postgres'))('entries in a database', () => {
     { lost: 'question', writesSince: 16, told: 'conflict' },
     { lost: 'question', writesSince: 17, told: 'unknown' },
   ] as const)(
-    'a replace whose $lost was lost, and $writesSince writes of others since: $told',
+    'a replace whose $lost was lost, with $writesSince writes of others since: $told',
     async ({ lost, writesSince, told }) => {
       const { proxy, store, url } = await behindProxy()
       const other = await openStore(url)
@@ -213,7 +213,7 @@ describe.runIf(hasServer('postgres'))('entries in a database', () => {
     expect(await counted(openDatabase(url, { connections: 2 }))).toBeLessThanOrEqual(2)
   })
 
-  test('no server, a wrong password and a missing database are told in one line without the password', async () => {
+  test('no server, a wrong password and a missing database are reported in one line without the password', async () => {
     const { url } = await database()
     const addresses = { noServer: new URL(url), wrongPassword: new URL(url), noDatabase: new URL(url) }
     addresses.noServer.port = '1'
@@ -234,7 +234,7 @@ const WRITERS = 8
 
 describe.runIf(hasServer('postgres'))('a server that goes away and comes back', () => {
   test.each(['in order', 'crashed'] as const)(
-    '%s, under load: what was acknowledged is there, and the store goes on',
+    '%s, under load: acknowledged writes are kept, and the store recovers',
     async how => {
       const server = await startOwnPostgres()
       onTestFinished(() => server.remove())

@@ -96,7 +96,7 @@ test('a token that the host refuses before its time is replaced once', async () 
   expect(made()).toBe(2)
 })
 
-test('without an installation, or with a suspended one, the repository is gone, and no other credential is tried', async () => {
+test('without an installation, or with a suspended one, the repository is missing, and no other credential is tried', async () => {
   installation.suspendedAt = '2026-01-01T00:00:00Z'
   expect(await host.resolve(closed, null)).toEqual({ status: 'gone' })
   await expect(host.open(closed, '0'.repeat(40) as CommitSha, LIMITS).then(contentsOf)).rejects.toMatchObject({
@@ -111,7 +111,7 @@ test('without an installation, or with a suspended one, the repository is gone, 
   expect(credentials()).toEqual(new Set(['app']))
 })
 
-test('a suspended installation is noticed by the token that it made, too', async () => {
+test('a suspended installation is noticed even by its earlier token', async () => {
   await tip()
   for (const [value, { kind }] of github.world.tokens) if (kind === 'installation') github.world.tokens.delete(value)
   installation.suspendedAt = '2026-01-01T00:00:00Z'
@@ -120,7 +120,7 @@ test('a suspended installation is noticed by the token that it made, too', async
   installation.suspendedAt = null
 })
 
-test('an IP allow list that lacks this server makes the repository unavailable, not gone, and is told without a name', async () => {
+test('an IP allow list that lacks this server makes the repository unavailable, not missing, with a warning without names', async () => {
   const warnings: string[] = []
   const at = await openGitHubHostAt(github, { app: { ...app, id: String(app.id) }, onWarning: text => warnings.push(text) })
   const commit = await tip()
@@ -156,7 +156,7 @@ test('a repository of the same name and another id is not read with the token of
   })
 })
 
-test('a change drops what is known, and tells of a push to what was opened', async () => {
+test('a change drops cached answers, and a push is reported for opened refs', async () => {
   await tip()
   github.log.clear()
   await tip()
@@ -185,7 +185,7 @@ test('a host that limits or fails makes no private repository disappear', async 
   github.faults.clear()
 })
 
-test.each([429, 403, 503])('git that asks for a pause with %i is asked nothing until then', async status => {
+test.each([429, 403, 503])('git that asks for a pause with %i is not asked until its end', async status => {
   await tip()
   const asked = () => github.log.git.length
   github.log.clear()
@@ -209,7 +209,7 @@ test('a key of another App is the mistake of the operator', async () => {
   await other.close()
 })
 
-test('a process without an App reads what it was given a token for, and nothing else', async () => {
+test('a process without an App reads only repositories that it has a token for', async () => {
   const given = createGivenTokens()
   const { origins, clock } = github
   const child = await openGitHubHost({
@@ -234,7 +234,7 @@ test('a process without an App reads what it was given a token for, and nothing 
   await child.close()
 })
 
-test('a deployment without an App reads no private repository, whatever the token of the operator sees', async () => {
+test('a deployment without an App reads no private repository, even if the token of the operator sees it', async () => {
   const without = await openGitHubHostAt(github, { token: github.personalToken(ada) })
   github.log.clear()
   expect(await without.resolve(closed, null)).toEqual({ status: 'gone' })

@@ -56,7 +56,7 @@ describe.runIf(hasServer('s3'))('a bucket of private repositories, with credenti
     return stores
   }
 
-  test('has all that indexing a private repository leaves, and the other one nothing of it', async () => {
+  test('has all objects of indexing a private repository, and the other store none of them', async () => {
     const { settings, ownBucket, hiddenBucket } = await twoBuckets()
     const stores = await openStores(settings)
     onTestFinished(() => stores.close())
@@ -94,7 +94,7 @@ describe.runIf(hasServer('s3'))('a bucket of private repositories, with credenti
     expect(hidden.filter(key => key.includes('pub/'))).toEqual([])
   })
 
-  test('is closed to whoever has the credentials of the other one', async () => {
+  test('refuses the credentials of the other one', async () => {
     const { hidden } = await twoBuckets()
     const own = await s3Settings()
     await expect(openS3Stores({ ...hidden, credentials: own.credentials })).rejects.toThrow(

@@ -37,7 +37,7 @@ describe('stores that keep what is private apart', () => {
     expect([...(await others.list('')), ...(await ofPrivate.list(''))]).toEqual([])
   })
 
-  test('entries too, each under the versions of its own store', async () => {
+  test('of entries too, each with the versions of its own store', async () => {
     const [others, ofPrivate] = [createMemoryStateStore(), createMemoryStateStore()]
     const states = splitStates(others, ofPrivate)
     for (const key of KEYS) {
@@ -75,7 +75,7 @@ describe('stores that keep what is private apart', () => {
     }
   })
 
-  test('what one of the stores refuses is refused', async () => {
+  test('pass on a refusal of either store', async () => {
     const blobs = splitBlobs(createMemoryBlobStore(systemClock), createMemoryBlobStore(systemClock))
     for (const key of ['', '/', 'prv/', 'prv//a', 'ctl//prv/a', 'ctl/job/prv/../pub/a']) {
       await expect(blobs.create(key, Buffer.of())).rejects.toThrow(RangeError)

@@ -59,7 +59,7 @@ describe('slow readers', () => {
     described = await describeAt(host, repository)
   })
 
-  test('of large files hold all bytes at most, take none from smaller files, and give them back', async () => {
+  test('of large files hold no more bytes than the bound, take none from smaller files, and give them back', async () => {
     const stalled = openReaders(described, commit)
     for (const client of ['a', 'b', 'c', 'd']) expect(await stalled.read('large.bin', client)).not.toBeNull()
     await expect(stalled.read('large.bin', 'e')).rejects.toEqual(busy)
@@ -74,7 +74,7 @@ describe('slow readers', () => {
     await until(() => countGitStreams() === 0)
   })
 
-  test('of one repository make room for those of another one, although a proxy makes all clients one', async () => {
+  test('of one repository make room for those of another one, even if a proxy makes all clients one', async () => {
     const other = await create()
     const otherCommit = await other.commit({ 'large.bin': { blob: await other.writeZeroBlob(100 * MIB) } })
     const stalled = openReaders(described, commit)
@@ -89,7 +89,7 @@ describe('slow readers', () => {
     await until(() => countGitStreams() === 0)
   })
 
-  test('that leave end git at once, also while nothing is sent yet', async () => {
+  test('that leave end git at once, even before the first byte', async () => {
     const far = openReaders(described, commit)
     const huge = await create()
     const at = await huge.commit({ 'huge.bin': { blob: await huge.writeZeroBlob(LARGEST_BYTES) } })
@@ -162,7 +162,7 @@ describe('slow readers', () => {
       }
     }
 
-    test('when they stand still, once the service waited for them for a while', async () => {
+    test('when they stop reading, after the service waited for them for a while', async () => {
       const { read, advance, evicted } = openTimed()
       await read('first')
       advance(5)
@@ -178,7 +178,7 @@ describe('slow readers', () => {
       expect(evicted).toEqual(['first', 'second'])
     })
 
-    test('the slowest first, also if it was fast at first', async () => {
+    test('the slowest first, even if it was fast at first', async () => {
       const { read, advance, evicted } = openTimed()
       const [steady, halted] = [await read('steady'), await read('halted')]
       for (let piece = 0; piece < 200; piece++) await halted()
@@ -190,7 +190,7 @@ describe('slow readers', () => {
       expect(evicted).toEqual(['halted'])
     })
 
-    test('but not those that take their file fast', async () => {
+    test('but not readers that read fast', async () => {
       const { read, advance, evicted } = openTimed()
       const [fast, slow] = [await read('fast'), await read('slow')]
       for (let second = 0; second < 40; second++) {
@@ -215,7 +215,7 @@ describe('slow readers', () => {
       expect(evicted).toEqual(['lasting'])
     })
 
-    test('but a slow one not for the newcomers of another repository, however often these come', async () => {
+    test('but not a slow reader for newcomers of another repository, however often these come', async () => {
       const { read, advance, evicted } = openTimed()
       const slow = await read('slow', 'larger.bin', 'other')
       for (let turn = 0; turn < 6; turn++) {
@@ -227,7 +227,7 @@ describe('slow readers', () => {
       expect(evicted.length).toBeGreaterThan(0)
     })
 
-    test('when they took all of a file but the rest that is buffered for them', async () => {
+    test('when they read all of a file but the buffered rest', async () => {
       const { read, advance, evicted } = openTimed()
       for (let number = 0; number < 128; number++) {
         const take = await read(`reader ${number}`, 'picture.png')

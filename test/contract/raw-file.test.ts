@@ -98,7 +98,7 @@ describe('a raw file', () => {
     expect(await rawText(await describeAt(host, moved), first, 'a.md')).toBe('before')
   })
 
-  test('is looked for by one git that starts in a turn of the event loop, however many readers come at once', async () => {
+  test('starts one git in a turn of the event loop, for any number of simultaneous readers', async () => {
     const asked = await create()
     const at = await asked.commit({ 'a.md': 'a' })
     const place = await describeAt(host, asked)
@@ -114,7 +114,7 @@ describe('a raw file', () => {
   })
 })
 
-describe('damage is told as damage', () => {
+describe('damage is reported as damage', () => {
   test('of a blob that is missing, is no object, or is another one', async () => {
     const repository = await create()
     const commit = await repository.commit({ gone: 'gone', damaged: 'd', other: 'e', good: 'good' })
@@ -138,7 +138,7 @@ describe('damage is told as damage', () => {
     },
   )
 
-  test('of a large blob before its last byte, whatever part is asked for', async () => {
+  test('of a large blob before its last byte, for any requested part', async () => {
     const repository = await create()
     const commit = await repository.commit({ 'large.bin': new Uint8Array(LARGE_BYTES).fill(7) })
     const oid = await repository.oidAt(commit, 'large.bin')
@@ -161,7 +161,7 @@ describe('damage is told as damage', () => {
     }
   })
 
-  test('of a small blob that is stored as a change of a huge one: git may not take so much memory', async () => {
+  test("of a small blob that is stored as a delta of a huge one, since git's memory is limited", async () => {
     const repository = await create()
     const blob = await repository.writeChangeOfZeroBlob(128 * 1024 * 1024)
     const commit = await repository.commit({ 'a.md': { blob } })

@@ -13,7 +13,7 @@ const RUNS: readonly { place: PlaceKind; share: number }[] = [
 // In the grace a machine may stand still; a replica that hears nothing of a webhook shows the old commit for longer.
 const REPLICAS = { replicas: 3, repositories: 6, seconds: 8, pushSeconds: 1, lost: 0, graceSeconds: 30, seed: 1 }
 
-describe('three replicas, with webhooks that come to one of them, twice, late or out of order', () => {
+describe('three replicas, with webhooks that reach one of them, twice, late or out of order', () => {
   test.for(RUNS.filter(({ place }) => SERVERS_OF[place].every(hasServer)))(
     'over $place miss no repository and show nothing older than it may be while $share of what GitHub answers fails',
     async ({ place: kind, share }) => {

@@ -71,7 +71,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     expect(await blobs.create('pub/a', Buffer.from('bytes'))).toBe('exists')
   })
 
-  test.for(troubles)('a document is created, and goes on, when $what', async ({ faults }, context) => {
+  test.for(troubles)('a document is created, and stays usable, when $what', async ({ faults }, context) => {
     const { states, direct, next } = await openScene(context)
     next(faults, isWrite)
     const created = await etagOf(states.create('ctl/a', 1))
@@ -82,7 +82,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     expect(await states.replace('ctl/a', 3, created)).toEqual({ status: 'conflict' })
   })
 
-  test.for(troubles)('a write that comes too late is a conflict also when $what', async ({ faults }, context) => {
+  test.for(troubles)('a write that is too late is a conflict, even when $what', async ({ faults }, context) => {
     const { blobs, states, direct, next } = await openScene(context)
     await direct.blobs.create('pub/a', Buffer.from('first'))
     const stale = await etagOf(direct.states.create('ctl/a', 1))
@@ -97,7 +97,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     expect(Buffer.from((await direct.blobs.read('pub/a'))?.bytes ?? []).toString()).toBe('first')
   })
 
-  test('a write is known as done although others went over it before its writer could ask', async context => {
+  test('a write is confirmed although others overwrote it before its writer could ask', async context => {
     const { states, direct, next } = await openScene(context)
     const before = await etagOf(direct.states.create('ctl/a', 'before'))
     const others = async () => {
@@ -112,7 +112,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     expect(await states.replace('ctl/a', 'again', etag), 'its version is no longer the last one').toEqual({ status: 'conflict' })
   })
 
-  test('of two whose answers are lost, one after the other, each knows what became of its write', async context => {
+  test('two writers whose answers are lost, one after the other, each know the outcome of their write', async context => {
     const { states, direct, next } = await openScene(context)
     const first = await etagOf(direct.states.create('ctl/a', 0))
     let loser: Promise<WriteOutcome> | undefined
@@ -169,35 +169,32 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
       fault: { kind: 'answered', status: 200, type: 'text/html', body: '<h1>Welcome' } as Fault,
     },
     { what: 'is a page', fault: { kind: 'answered', status: 404, type: 'text/html', body: '<h1>Not here' } as Fault },
-  ])(
-    'what is read or written while every answer $what fails, and is never taken for something else',
-    async ({ fault }, context) => {
-      const { blobs, states, direct, proxy } = await openScene(context)
-      await direct.blobs.create('pub/a', bytesOf('a'))
-      const etag = await etagOf(direct.states.create('ctl/a', 'x'.repeat(10_000)))
-      proxy.befall(() => fault)
-      const attempts = [
-        () => blobs.read('pub/a'),
-        () => blobs.readRange('pub/a', 0, 1_000),
-        () => states.read('ctl/a'),
-        () => states.create('ctl/b', 1),
-        () => states.replace('ctl/a', 1, etag),
-        () => blobs.create('pub/b', Buffer.from('b')),
-        () => blobs.list(''),
-      ]
-      for (const outcome of await Promise.all(attempts.map(ask => ask().catch((error: unknown) => error)))) {
-        // A write, and a listing, may have been done where only bodies break off.
-        if (fault.kind === 'body breaks off' && !(outcome instanceof Error)) continue
-        expect(outcome).toBeInstanceOf(StoreError)
-        const error = outcome as StoreError
-        expect([error.message, JSON.stringify(error), String(error.cause)].join('\n')).not.toMatch(/AKIA|StringToSign|secret/i)
-      }
-      if (fault.kind === 'body breaks off')
-        for (const read of attempts.slice(0, 3)) await expect(read()).rejects.toThrow(StoreError)
-      // What never came to the server changed nothing there.
-      if (fault.kind === 'answered') expect((await direct.states.read('ctl/a'))?.etag).toBe(etag)
-    },
-  )
+  ])('a read or write fails while every answer $what, and is never taken for something else', async ({ fault }, context) => {
+    const { blobs, states, direct, proxy } = await openScene(context)
+    await direct.blobs.create('pub/a', bytesOf('a'))
+    const etag = await etagOf(direct.states.create('ctl/a', 'x'.repeat(10_000)))
+    proxy.befall(() => fault)
+    const attempts = [
+      () => blobs.read('pub/a'),
+      () => blobs.readRange('pub/a', 0, 1_000),
+      () => states.read('ctl/a'),
+      () => states.create('ctl/b', 1),
+      () => states.replace('ctl/a', 1, etag),
+      () => blobs.create('pub/b', Buffer.from('b')),
+      () => blobs.list(''),
+    ]
+    for (const outcome of await Promise.all(attempts.map(ask => ask().catch((error: unknown) => error)))) {
+      // A write, and a listing, may have been done where only bodies break off.
+      if (fault.kind === 'body breaks off' && !(outcome instanceof Error)) continue
+      expect(outcome).toBeInstanceOf(StoreError)
+      const error = outcome as StoreError
+      expect([error.message, JSON.stringify(error), String(error.cause)].join('\n')).not.toMatch(/AKIA|StringToSign|secret/i)
+    }
+    if (fault.kind === 'body breaks off')
+      for (const read of attempts.slice(0, 3)) await expect(read()).rejects.toThrow(StoreError)
+    // What never came to the server changed nothing there.
+    if (fault.kind === 'answered') expect((await direct.states.read('ctl/a'))?.etag).toBe(etag)
+  })
 
   test.for([
     { what: 'begins anew with every page', after: '', keys: (page: number) => [`pub/a${page % 2}`, 'pub/b'], isLast: false },
@@ -217,7 +214,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     await expect(blobs.list('pub/', { after })).rejects.toThrow('STRANGE_ANSWER')
   })
 
-  test('what nobody answers is asked again, whether or not it was done', async context => {
+  test('an unanswered request is repeated, whether or not it was executed', async context => {
     const { blobs, states, direct, next } = await openScene(context, { answerMs: 10_000 })
     await direct.blobs.create('pub/a', bytesOf('a'))
     next([{ kind: 'hangs' }, { kind: 'answer hangs' }])
@@ -226,7 +223,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     expect(await direct.states.read('ctl/a')).toEqual({ value: 1, etag: await etagOf(Promise.resolve(created)) })
   })
 
-  test('8 callers who count in one document lose no increment that was acknowledged, while every fifth answer is lost and others fail', async context => {
+  test('8 callers that count in one document lose no acknowledged increment, while every fifth answer is lost and others fail', async context => {
     const { states, direct, proxy } = await openScene(context)
     await direct.states.create('ctl/counter', 0)
     const random = seeded(7)
@@ -260,7 +257,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     expect(counted).toBeLessThanOrEqual(acknowledged + unknown)
   })
 
-  test('32 creates of one object, each with a bad line of its own, have one winner', async context => {
+  test('32 creates of one object, each over a bad connection, have one winner', async context => {
     const { direct, proxy, blobs } = await openScene(context)
     const random = seeded(11)
     proxy.befall(request => (isWrite(request) && random() < 0.3 ? LOST : null))

@@ -18,7 +18,7 @@ test.runIf(hasServer('s3'))('the gateway is found out by five writes and a remov
 })
 
 test.runIf(hasServer('s3')).for([1, 2, 3, 4, 5, 6])(
-  'the probe goes on when the answer to its request %i is lost, or the server busy',
+  'the probe continues if the answer to its request %i is lost, or the server is busy',
   async number => {
     const settings = await s3Settings()
     const proxy = await startFaultyProxy(settings.endpoint ?? '')

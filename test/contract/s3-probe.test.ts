@@ -35,7 +35,7 @@ const LOSING: Habits[] = [
   { ifNoneMatch: 'not implemented', ifMatch: 'not implemented' },
 ]
 
-test.for(LOSING)('a server like %o would lose entries: it is refused, with what to do', async habits => {
+test.for(LOSING)('a server like %o would lose entries: it is refused, with the remedy', async habits => {
   const { server, settings } = await serverWith(habits)
   const refusal = /^bucket data at http:\S+ ignores the conditions.*use a server that supports them, or .* MOUNTGLASS_DATABASE$/
   await expect(openS3Stores(settings)).rejects.toThrow(refusal)
@@ -51,7 +51,7 @@ test.for(LOSING)('a server like %o holds objects, whose bytes follow from their 
   expect([...server.objects]).toEqual([['/data/fleet/pub/a', Buffer.from('first')]])
 })
 
-test('what was found out of a server is not tried again, and kept to', async () => {
+test('the result of a probe is stored and not probed again', async () => {
   const { server, settings } = await serverWith({ ifNoneMatch: 'kept', ifMatch: 'bare' })
   const first = await openS3Stores(settings)
   onTestFinished(() => first.close())

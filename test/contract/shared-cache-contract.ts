@@ -29,7 +29,7 @@ export function sharedCacheContract({ open }: StoreDriver<StateStore>, scene: Sh
     return { id: `gh-${id}`, fullName: `${owner}/${name}` }
   }
 
-  test('what one asked, the others do not ask, with its etags, and for no longer than it counts for the one', async () => {
+  test('an answer of one process saves the question of the others, with its etags, and no longer than for the first', async () => {
     const { replica } = await start()
     const { owner, name, commit, repository } = await createTools()
     const [first, second, third] = [await replica(), await replica(), await replica()]
@@ -63,7 +63,7 @@ export function sharedCacheContract({ open }: StoreDriver<StateStore>, scene: Sh
     expect(git()).toBe(asked + 1)
   })
 
-  test('what was asked before a webhook counts for nobody who heard of it, nor for a process that begins after it', async () => {
+  test('an answer from before a webhook is not used by a process that received the webhook, nor by one that starts later', async () => {
     const { replica } = await start()
     const { owner, name, commit, repository } = await createTools()
     const [first, second, third] = [await replica(), await replica(), await replica()]
@@ -138,7 +138,7 @@ export function sharedCacheContract({ open }: StoreDriver<StateStore>, scene: Sh
     expect(api()).toEqual([200, 200, 200, 200])
   })
 
-  test('what a fine-grained token sees is listed by one of them, and for no longer than by one alone', async () => {
+  test('a repository that a fine-grained token sees is listed by one of them, and no longer than with one process', async () => {
     const { replica } = await start()
     const token = github.fineGrainedToken(github.user('reader'), 'public')
     const [first, second, third] = [await replica({ token }), await replica({ token }), await replica({ token })]
@@ -153,7 +153,7 @@ export function sharedCacheContract({ open }: StoreDriver<StateStore>, scene: Sh
     expect(listings()).toBe(2)
   })
 
-  test('a commit that one has proven to belong is not proven again, and is gone with its repository', async () => {
+  test('a commit proven by one is not proven again, and is dropped with its repository', async () => {
     const { replica } = await start()
     const { owner, name, commit, repository } = await createTools()
     await repository.commit({ a: 'b' })

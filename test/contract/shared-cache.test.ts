@@ -18,7 +18,7 @@ afterAll(scene.close)
 for (const driver of LOCAL_STATE_STORES.filter(({ driver: name }) => !name.includes('counted')))
   describe(`answers over a store: ${driver.driver}`, () => sharedCacheContract(driver, scene))
 
-test('a process that begins looks at the changes first, so that it need not ask what others asked', async () => {
+test('a process that starts looks at the changes first, and so reuses the answers of others', async () => {
   scene.begin()
   const { github, api, create } = scene
   const states = createMemoryStateStore()
@@ -79,7 +79,7 @@ describe('a store', () => {
   test.each<[string, Partial<StateStore>]>([
     ['does not answer', { read: () => new Promise(() => {}) }],
     ['fails', { read: () => Promise.reject(new Error('the store is down')) }],
-  ])('that %s delays one visitor for a moment, fails none, and is then left alone for a while', async (_, broken) => {
+  ])('that %s delays one visitor for a moment, fails none, and is then not asked for a while', async (_, broken) => {
     const { github, counted, calls, commit, owner, name } = await start(broken)
     const replica = await openReplica(github, counted, { storePatienceMs: 20 })
     expect(await replica.look(owner, name)).toEqual(ok(commit))

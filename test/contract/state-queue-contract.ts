@@ -56,28 +56,25 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
 
     const deaths = [1, 2, 3, 4, 5, 6].flatMap(write => [true, false].map(made => ({ write, made })))
 
-    test.each(deaths)(
-      'while it finishes a job, at write $write (made: $made), the job comes to its end',
-      async ({ write, made }) => {
-        const { queue, states, clock } = await openQueue()
-        const fences: number[] = []
-        const live = async (own: JobQueue, end: (lease: Lease) => Promise<void>) => {
-          await own.offer(jobOf(1))
-          const lease = await own.take('worker')
-          if (lease === null) return
-          fences.push(lease.fence)
-          await end(lease)
-        }
-        const doomed = createStateQueue(dying(states, write, made), clock)
-        await live(doomed, lease => doomed.finish(lease)).catch((error: Error) => expect(error.message).toBe('dead'))
-        clock.advance(SILENT_SECONDS)
-        await live(queue, lease => queue.finish(lease))
-        expect(await states.list('')).toEqual([])
-      },
-    )
+    test.each(deaths)('while it finishes a job, at write $write (made: $made), the job ends', async ({ write, made }) => {
+      const { queue, states, clock } = await openQueue()
+      const fences: number[] = []
+      const live = async (own: JobQueue, end: (lease: Lease) => Promise<void>) => {
+        await own.offer(jobOf(1))
+        const lease = await own.take('worker')
+        if (lease === null) return
+        fences.push(lease.fence)
+        await end(lease)
+      }
+      const doomed = createStateQueue(dying(states, write, made), clock)
+      await live(doomed, lease => doomed.finish(lease)).catch((error: Error) => expect(error.message).toBe('dead'))
+      clock.advance(SILENT_SECONDS)
+      await live(queue, lease => queue.finish(lease))
+      expect(await states.list('')).toEqual([])
+    })
 
     test.each(deaths)(
-      'while it fails a job, at write $write (made: $made), a visitor can have it again',
+      'while it fails a job, at write $write (made: $made), a visitor can start it again',
       async ({ write, made }) => {
         const { queue, states, clock } = await openQueue()
         const doomed = createStateQueue(dying(states, write, made), clock)
@@ -121,7 +118,7 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     )
   })
 
-  test('a job that changes while it is promoted is promoted all the same', async () => {
+  test('a job that changes during its promotion is promoted all the same', async () => {
     const { queue, states, clock } = await openQueue()
     const { isDefault: _, ...ordinary } = defaultAt(2)
     await queue.offer(ordinary)
@@ -143,7 +140,7 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     expect((await taken(queue)).job).toEqual(defaultAt(2))
   })
 
-  test('a job that ended while a worker claimed it does not hold up another of its repository', async () => {
+  test('a job that ended while a worker claimed it does not block another one of its repository', async () => {
     const { queue, states, clock } = await openQueue()
     const { repository, commit } = jobOf(1)
     const next = { repository, commit: jobOf(2).commit }
@@ -179,7 +176,7 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     // Renewing a lease takes one write, finishing its job three.
     const stumbles = [1, 2, 3, 4].flatMap(at => [true, false].map(isMade => ({ at, isMade })))
 
-    test.each(stumbles)('at write $at (made: $isMade), a worker that tries again keeps its job, and ends it', async stumble => {
+    test.each(stumbles)('at write $at (made: $isMade), a worker that retries keeps its job, and ends it', async stumble => {
       const { queue: first, states, clock } = await openQueue()
       await first.offer(jobOf(1))
       const lease = await taken(first)
@@ -218,7 +215,7 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     )
   })
 
-  test("a job that was taken by a worker which cannot read on is another's at once, and nobody died over it", async () => {
+  test('a job whose worker cannot read on is free at once, without a crash counted', async () => {
     const { queue, states, clock } = await openQueue()
     await queue.offer(jobOf(1))
     let reads = 0
@@ -233,7 +230,7 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     expect((await states.read(jobKey(jobOf(1).repository, jobOf(1).commit)))?.value).toMatchObject({ crashes: 0 })
   })
 
-  test('a job that was finished while a slow worker looked at the queue is not started over', async () => {
+  test('a finished job is not started again by a slow worker that listed the queue before', async () => {
     const { queue, states, clock } = await openQueue()
     await queue.offer(jobOf(1))
     const lease = await taken(queue)
@@ -264,7 +261,7 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     expect((await taken(queue)).job).toEqual(jobOf(1))
   })
 
-  test('a job of other reading rules is left to workers of these, and removed once nobody has come for it', async () => {
+  test('a job of other reading rules is left to their workers, and removed after a time without one', async () => {
     const { queue, states, clock } = await openQueue()
     const ours = queueKey(jobOf(1).repository, jobOf(1).commit)
     const theirs = ours.replace(/\.r\d+/, '.r999')
@@ -281,7 +278,7 @@ export function stateQueueContract({ open }: StoreDriver<StateStore>): void {
     expect(await states.list('')).toEqual([])
   })
 
-  test('of more jobs than a worker keeps in memory, a new one whose turn comes first is found, and then the others', async () => {
+  test('of more jobs than a worker keeps in memory, a new one with the first turn is found, and then the others', async () => {
     const { states, clock, queue } = await openQueue()
     const markers = new Markers(states, clock, 5)
     for (let number = 0; number < 8; number++) {

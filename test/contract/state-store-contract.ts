@@ -30,7 +30,7 @@ export function stateStoreContract({ open }: StoreDriver<StateStore>): void {
     { name: 'a nested object', value: { list: [1, [2, { deep: null }]], '': 'no name', ключ: 'значение' } },
     { name: 'an object with a member __proto__', value: JSON.parse('{"__proto__": {"polluted": true}}') },
     { name: 'a text of two megabytes', value: 'x'.repeat(2_000_000) },
-  ])('$name comes back as it was written', async ({ value }) => {
+  ])('$name is read as it was written', async ({ value }) => {
     const store = await openStore()
     const etag = await written(store.create('key', value))
     expect(await store.read('key')).toEqual({ value, etag })
@@ -88,7 +88,7 @@ export function stateStoreContract({ open }: StoreDriver<StateStore>): void {
     for (const etag of etags) expect(await store.replace('key', 'late', etag)).toEqual({ status: 'conflict' })
   })
 
-  test('of 32 parallel creates one wins, and its value stays', async () => {
+  test('of 32 parallel creates one succeeds, and its value stays', async () => {
     const store = await openStore()
     const outcomes = await Promise.all(Array.from({ length: 32 }, (_, index) => store.create('key', index)))
     const winners = outcomes.flatMap((outcome, index) =>
@@ -98,7 +98,7 @@ export function stateStoreContract({ open }: StoreDriver<StateStore>): void {
     expect(await store.read('key')).toEqual(winners[0])
   })
 
-  test('of 32 parallel replaces of one version one wins', async () => {
+  test('of 32 parallel replaces of one version one succeeds', async () => {
     const store = await openStore()
     const etag = await written(store.create('key', 'first'))
     const outcomes = await Promise.all(Array.from({ length: 32 }, (_, index) => store.replace('key', index, etag)))
@@ -123,7 +123,7 @@ export function stateStoreContract({ open }: StoreDriver<StateStore>): void {
     expect((await store.read('counter'))?.value).toBe(16)
   })
 
-  test('what the caller does with a value later changes no document', async () => {
+  test("changing the caller's value after a write changes no document", async () => {
     const store = await openStore()
     const value = { list: [1, 2] }
     await store.create('key', value)
@@ -134,7 +134,7 @@ export function stateStoreContract({ open }: StoreDriver<StateStore>): void {
     expect((await store.read('key'))?.value).toEqual({ list: [1, 2] })
   })
 
-  test('a removed document is gone, alone; removing what is not there is no error', async () => {
+  test('a removed document is missing, no other one is; removing a missing one is no error', async () => {
     const store = await openStore(['a', 'a/b', 'a/b/c'])
     await store.remove('a/b')
     await store.remove('a/b')
@@ -143,7 +143,7 @@ export function stateStoreContract({ open }: StoreDriver<StateStore>): void {
     expect(await store.list('')).toEqual(['a', 'a/b/c'])
   })
 
-  test('every prefix, start and limit lists what the definition says', async () => {
+  test('every prefix, start and limit lists what the port defines', async () => {
     const store = await openStore(ORDERED_KEYS.toReversed())
     const starts = [...ORDERED_KEYS, '', 'a/', 'a/b/', 'a/c', 'b', 'b/', 'z', 'ä']
     for (const prefix of [...ORDERED_KEYS, '', 'a/', 'a/b/', 'b', 'b/', 'c', '.']) {

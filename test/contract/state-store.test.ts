@@ -27,7 +27,7 @@ describe('entries on disk', () => {
     await expect(store.read('key')).rejects.toThrow()
   })
 
-  test('a store that closes while it writes keeps what was being written', async () => {
+  test('a store that closes during a write keeps the write', async () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
     const store = await openDiskStateStore(file)
     const writes = Array.from({ length: 20 }, (_, number) => store.create(`key/${number}`, number))
@@ -38,7 +38,7 @@ describe('entries on disk', () => {
     await again.close()
   })
 
-  test('the file and those beside it are readable by their owner alone', async () => {
+  test('the file and those beside it are readable only by their owner', async () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
     const store = await openDiskStateStore(file)
     await store.create('key', 1)
@@ -46,7 +46,7 @@ describe('entries on disk', () => {
     await store.close()
   })
 
-  test('a file of another version is refused and left as it is', async () => {
+  test('a file of another version is refused and left unchanged', async () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
     await (await openDiskStateStore(file)).close()
     const database = new DatabaseSync(file)
@@ -56,7 +56,7 @@ describe('entries on disk', () => {
     await expect(openDiskStateStore(file)).rejects.toThrow('the file has schema version 2')
   })
 
-  test('a file that is no database is refused and left as it is', async () => {
+  test('a file that is no database is refused and left unchanged', async () => {
     const file = join(await temporaryFolder(), 'docs.sqlite')
     await writeFile(file, 'notes of somebody\n'.repeat(100))
     await expect(openDiskStateStore(file)).rejects.toThrow('not a database')

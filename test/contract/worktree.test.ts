@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(outside, { recursive: true, force: true })
 })
 
-test('a git work tree holds what a commit of everything would: as it lies there, without ignored and deleted files', async () => {
+test('a git work tree has the files that a commit of everything would have, without ignored and deleted files', async () => {
   await write({ '.gitignore': '*.log\n', 'kept.md': 'old', 'staged.md': 'old', 'deleted.md': 'x', 'removed.md': 'x' })
   git('init', '-q')
   git('add', '.')
@@ -42,7 +42,7 @@ test('a git work tree holds what a commit of everything would: as it lies there,
   })
 })
 
-test('files that are taken out of the index but still lie there count, as they would be added again', async () => {
+test('files that are removed from the index but still exist count, since they would be added again', async () => {
   await write({ 'a.md': 'a' })
   git('init', '-q')
   git('add', '.')
@@ -93,7 +93,7 @@ test('modes and sizes are those of the files, in the order of git', async () => 
   expect(new Set(entries.map(({ oid }) => oid)).size).toBe(4)
 })
 
-test('a link is its target, and what it leads to is not read, be it a file or a folder', async () => {
+test('a link is its target text, and its target, file or folder, is not read', async () => {
   await mkdir(join(outside, 'private'))
   await writeFile(join(outside, 'private', 'secret.md'), 'secret')
   await symlink('../private/secret.md', join(root, 'file'))
@@ -144,7 +144,7 @@ test.each([
   expect(blobs.map(({ bytes }) => bytes && Buffer.from(bytes).toString())).toEqual(['b', null])
 })
 
-test('bytes come in the order asked for; what is too large or unknown is null', async () => {
+test('bytes are read in the requested order; a blob that is too large or unknown is null', async () => {
   await write(Object.fromEntries(Array.from({ length: 100 }, (_, number) => [`${number}.md`, 'x'.repeat(number)])))
   const worktree = await open()
   const entries = await collect(worktree.entries())
@@ -197,7 +197,7 @@ test('a repository inside the repository is a submodule, tracked or not, and is 
   ])
 })
 
-test('what a sparse checkout leaves out is counted as not seen', async () => {
+test('files that a sparse checkout leaves out are counted as not seen', async () => {
   await write({ 'a.md': 'a', 'left/out.md': 'x', 'left/too.md': 'x', 'kept/b.md': 'b' })
   git('init', '-q')
   git('add', '.')
@@ -218,7 +218,7 @@ test('names of any bytes are listed; those that are not UTF-8 have no path', asy
   }
 })
 
-test('reading stops at the limit of entries and says so', async () => {
+test('reading stops at the limit of entries and reports that', async () => {
   await write(Object.fromEntries(Array.from({ length: 20 }, (_, number) => [`${number}.md`, 'x'])))
   for (const isGit of [false, true]) {
     if (isGit) git('init', '-q')
@@ -238,7 +238,7 @@ test.each([
   ['nothing', 'does not exist'],
   ['file', 'is not a folder'],
   ['file/below', 'does not exist'],
-])('%s is refused in one line that says why', async (name, why) => {
+])('%s is refused in one line with the reason', async (name, why) => {
   await write({ file: 'x' })
   const failure = await openWorktree(join(root, name), LIMITS).catch(error => error)
   expect(failure).toBeInstanceOf(WorktreeError)
