@@ -7,7 +7,7 @@ import { editFolder, prepareFolder } from '#test/support/corpus-changes.ts'
 
 const corpus = CORPUS ?? ''
 
-describe.runIf(CORPUS !== null)('real repositories change as an independent reading of both trees has it', () => {
+describe.runIf(CORPUS !== null)('the changes of real repositories equal an independent reading of both trees', () => {
   let service: CorpusApp
   beforeAll(async () => {
     service = await corpusApp()
@@ -26,7 +26,7 @@ describe.runIf(CORPUS !== null)('real repositories change as an independent read
     items.push(...(await expectAgreement(service.app, compared)))
   })
 
-  test('and everything that can change did', () => {
+  test('and every kind of change occurs', () => {
     const skills = items.filter(item => item.kind === 'skill')
     const documents = items.filter(item => item.kind === 'document')
     const differing = (of: readonly ChangeItem[]) => [...new Set(of.flatMap<string>(({ parts }) => parts))].sort()

@@ -24,7 +24,7 @@ const INSTALLED = ['obra/superpowers', 'getsentry/skills', 'expo/skills']
 export function testClients(repository: Pick<CorpusRepository, 'owner' | 'name'>, opened: () => Opened): void {
   const name = `${repository.owner}/${repository.name}`
 
-  test('every file of every skill is what its digest says', async () => {
+  test('every file of every skill has its digest', async () => {
     const { service, origin } = opened()
     const client = await connect(`${origin}/mcp/local/${name}`)
     const skills = new SkillsClient(client)
@@ -42,7 +42,7 @@ export function testClients(repository: Pick<CorpusRepository, 'owner' | 'name'>
     expect(listed.length).toBeLessThanOrEqual(count)
   })
 
-  test('what a tool says of every skill, shown or not, is the body of the REST interface', async () => {
+  test('a tool returns for every skill, listed or not, the body of the REST interface', async () => {
     const { service } = opened()
     const entries = await readdir(join(service.root, name), { recursive: true })
     const paths = entries.filter(entry => /(^|\/)SKILL\.md$/.test(entry) && !entry.startsWith('.git/')).sort()

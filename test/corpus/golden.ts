@@ -25,7 +25,7 @@ export function testGolden(corpus: string, repository: CorpusRepository, opened:
     contexts = indexed.contexts
   })
 
-  test('is delivered as its golden file says', () => {
+  test('is delivered as its golden file records', () => {
     const file = join(GOLDEN, `${directory}.json`)
     if (process.env.UPDATE_GOLDEN === '1') {
       mkdirSync(GOLDEN, { recursive: true })
@@ -35,7 +35,7 @@ export function testGolden(corpus: string, repository: CorpusRepository, opened:
     expect(summary, 'if the change is meant: UPDATE_GOLDEN=1').toEqual(JSON.parse(readFileSync(file, 'utf8')))
   })
 
-  test('is what the corpus says of it', () => {
+  test('equals its description in the corpus', () => {
     const regular = entries.filter(({ mode }) => mode === '100644' || mode === '100755')
     expect({
       files: regular.length,
@@ -58,7 +58,7 @@ export function testGolden(corpus: string, repository: CorpusRepository, opened:
   })
 
   if (whole !== null)
-    test('is the part of its whole tree that the listing has, every skill in it', () => {
+    test('equals the part of its whole tree that the listing has, with every skill', () => {
       const listed = new Map(whole.map(entry => [entry.path, entry]))
       expect(listed.size).toBe(repository.fullTreeFiles)
       for (const { path, mode, sizeBytes } of entries) {

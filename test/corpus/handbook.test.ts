@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => service?.close())
 
-test('the reference repository is delivered as an independent reader has it', async () => {
+test('the reference repository is delivered as an independent reader reads it', async () => {
   const repository = { owner: 'mountglass', name: 'handbook' }
   const commit = await commitFolder(join(import.meta.dirname, '..', '..', 'examples', 'handbook'), service.root, repository)
   await service.app.open('/local/mountglass/handbook')

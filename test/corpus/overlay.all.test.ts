@@ -14,7 +14,7 @@ const SEEDS: Readonly<Record<string, readonly number[]>> = {
 }
 
 // No repository of the corpus has a manifest, so copies of three are given some.
-describe.runIf(CORPUS !== null)('real repositories with manifests are delivered as an independent reader has them', () => {
+describe.runIf(CORPUS !== null)('real repositories with manifests are delivered as an independent reader reads them', () => {
   let service: CorpusApp
   beforeAll(async () => {
     service = await corpusApp()
@@ -45,7 +45,7 @@ describe.runIf(CORPUS !== null)('real repositories with manifests are delivered 
     }
   })
 
-  test('and the copies had everything that can go well or wrong', () => {
+  test('and every success and failure occurs', () => {
     const sum = (key: keyof Compared) => compared.reduce((total, one) => total + one[key], 0)
     expect(Math.min(...overlays.map(({ manifests }) => manifests))).toBeGreaterThan(1)
     expect(overlays.flatMap(({ closed }) => closed).length).toBeGreaterThan(1)

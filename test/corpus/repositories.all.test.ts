@@ -40,7 +40,7 @@ describe.runIf(CORPUS !== null)('repositories that exist', () => {
     })
 
     testGolden(corpus, repository, () => opened)
-    test('is delivered as an independent reader has it', () => expectOracle(repository, opened))
+    test('is delivered as an independent reader reads it', () => expectOracle(repository, opened))
     testClients(repository, () => opened)
   })
 })

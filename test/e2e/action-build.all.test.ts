@@ -42,7 +42,7 @@ describe.runIf(hasServer('s3'))('build', () => {
     return folder
   }
 
-  test('the index that a workflow writes, as a role that its token gives it, is what the deployment would have made', async () => {
+  test('an index written by a workflow, under the role of its token, equals that of the deployment', async () => {
     const { store, env, credentials } = await bucket()
     const identity = await startIdentity(credentials)
     const reader = await readerOf({ ...env, ...credentials, MOUNTGLASS_STORE: store })
@@ -84,7 +84,7 @@ describe.runIf(hasServer('s3'))('build', () => {
     expect(again).toMatchObject({ code: 0, outputs: ran.outputs })
   })
 
-  test('a role goes before credentials that lie in the environment, and one that is not lent is said', async () => {
+  test('a role precedes credentials of the environment, and a refused role is reported', async () => {
     const { store, env, credentials } = await bucket()
     const identity = await startIdentity(credentials)
     const { STRANGER_AWS_ACCESS_KEY_ID = '', STRANGER_AWS_SECRET_ACCESS_KEY = '' } = env
@@ -120,7 +120,7 @@ describe.runIf(hasServer('s3'))('build', () => {
     }
   }
 
-  test('a run that is repeated after the repository became private builds it as a private one', async () => {
+  test('a run repeated after the repository became private builds a private index', async () => {
     const { store, env, credentials } = await bucket()
     const event = await push(commit)
     expect(event).toMatchObject({ repository: { visibility: 'public' } })
@@ -142,7 +142,7 @@ describe.runIf(hasServer('s3'))('build', () => {
     expect(github.mistakes).toEqual([])
   })
 
-  test('while GitHub does not say whether the repository is public, nothing is written', async () => {
+  test('while the visibility at GitHub is unknown, nothing is written', async () => {
     const { store, env, credentials } = await bucket()
     const workspace = await clone(tools)
     const run = async () =>
@@ -165,7 +165,7 @@ describe.runIf(hasServer('s3'))('build', () => {
     expect(await keysOf(store, env, credentials)).toEqual([])
   })
 
-  test('a commit is listed for its owner while it is that of the default branch, whatever the event says', async () => {
+  test('a commit is listed for its owner while it is that of the default branch, for any event', async () => {
     const { tools, commit, variables } = await scene.createTools('listed')
     const { store, env, credentials } = await bucket()
     const built = async (sha: string) => {
@@ -198,7 +198,7 @@ describe.runIf(hasServer('s3'))('build', () => {
     expect(ran).toMatchObject({ code: 1, outputs: {} })
   })
 
-  test('without a clone, a permission, credentials or a bucket one line says what is missing', async () => {
+  test('without a clone, a permission, credentials or a bucket one line names what is missing', async () => {
     const { store, env, credentials } = await bucket()
     const run = async (inputs: Record<string, string>, more: Record<string, string>, workspace?: string) =>
       action.run({

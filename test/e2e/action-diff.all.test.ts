@@ -49,7 +49,7 @@ test('a pull request has in its summary what agents will read differently, witho
   expect(summary).not.toContain('c/SKILL.md')
 })
 
-test('the step fails on the differences that it is told', async () => {
+test('the step fails on the chosen kinds of differences', async () => {
   const event = eventOf(await branchWithEdits())
   const failing = await action.run({
     inputs: { mode: 'diff', 'fail-on': 'license,hidden-text' },
@@ -111,7 +111,7 @@ test('a change that a license hides is counted in the summary', async () => {
   expect(summary).toContain('Not compared: 1 document, since the license permits only a description.')
 })
 
-test('a clone without history says how to get it, and a folder that is none what to do', async () => {
+test('a clone without history names the fix, and so does a folder that is no clone', async () => {
   await branchWithEdits()
   const shallow = await action.run({ inputs: { mode: 'diff' }, env: {}, event: eventOf('a'.repeat(40)), workspace: root })
   expect([shallow.code, shallow.log]).toEqual([1, expect.stringContaining('set fetch-depth: 0 at actions/checkout')])

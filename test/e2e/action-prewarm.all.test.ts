@@ -10,7 +10,7 @@ const { commit, variables, push } = await scene.createTools('tools')
 
 afterAll(scene.close)
 
-test('prewarm: the commit of a push is indexed when the step ends, and the workflow is told what agents will find', async () => {
+test('prewarm: the commit of a push is indexed when the step ends, and the workflow shows the counts', async () => {
   const ran = await action.run({ inputs: { service: service.baseUrl }, env: variables(commit), event: await push(commit) })
   const address = `/gh/acme/tools@${commit}`
   const page = `${service.baseUrl}${address}`
@@ -25,7 +25,7 @@ test('prewarm: the commit of a push is indexed when the step ends, and the workf
   expect(github.mistakes).toEqual([])
 })
 
-test('prewarm: a pull request has the last commit of its own repository indexed', async () => {
+test('prewarm: a pull request indexes the last commit of its own repository', async () => {
   const fork = await repositories.create('visitor', 'tools')
   const head = await fork.commit({ 'package.json': '{"license":"MIT"}\n', 'docs/guide.md': '# Their guide\n' })
   const ran = await action.run({
@@ -37,7 +37,7 @@ test('prewarm: a pull request has the last commit of its own repository indexed'
   expect(ran.code).toBe(0)
 })
 
-test('prewarm: what the deployment does not see is said with its code, and the step fails', async () => {
+test('prewarm: a repository that the deployment cannot see fails the step with its code', async () => {
   const ran = await action.run({
     inputs: { service: service.baseUrl },
     env: variables(commit, { GITHUB_REPOSITORY: 'acme/nothing' }),
@@ -54,7 +54,7 @@ test('prewarm: a deployment that is not there fails the step when the time is ov
   expect(ran.code).toBe(1)
 })
 
-test('prewarm: what a deployment says is no command to the runner', async () => {
+test('prewarm: text of a deployment is no command to the runner', async () => {
   const message = 'busy\n::set-output name=page::https://evil.example\r::stop-commands::x\u2028 #\u200b#[add-mask]a ##[add-mask]b'
   const error = { code: '::add-mask::c', message }
   const statuses = [503]
@@ -73,7 +73,7 @@ test('prewarm: what a deployment says is no command to the runner', async () => 
   expect(lines.filter(line => !commands.includes(line)).join('\n')).not.toContain('##[')
 })
 
-test('prewarm: what is no deployment is told apart', async () => {
+test('prewarm: a server that is no deployment is detected', async () => {
   const ran = await action.run({ inputs: { service: github.origins.web }, env: variables(commit), event: await push(commit) })
   expect(ran.log).toMatch(/^::error::/m)
   expect(ran.code).toBe(1)

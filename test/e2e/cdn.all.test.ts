@@ -25,7 +25,7 @@ const Rules = z.strictObject({
   ),
 })
 
-test('what the rules for a CDN let it keep is what the service says may be kept', async () => {
+test('the cache rules of the CDN allow only what the service declares cacheable', async () => {
   const { rules } = Rules.parse(JSON.parse(await readFile(join(ROOT, 'infra', 'deploy', 'cdn.json'), 'utf8')))
   const operator = await mkdtemp(join(tmpdir(), 'mountglass-operator-'))
   onTestFinished(() => rm(operator, { recursive: true, force: true }))

@@ -11,7 +11,7 @@ useCheckScene()
 
 const HANDBOOK = fileURLToPath(new URL('../../examples/handbook', import.meta.url))
 
-test('of a committed repository the check says what the interface delivers, skill by skill, whole and by folder', async () => {
+test('the check of a committed repository equals the interface, skill by skill, whole and by folder', async () => {
   useFolder('handbook')
   await cp(HANDBOOK, root, { recursive: true })
   git('init', '-q')

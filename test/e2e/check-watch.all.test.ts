@@ -9,7 +9,7 @@ import { git, root, run, SKILL, start, useCheckScene, write } from './check-scen
 
 useCheckScene()
 
-test('watching checks again when files change, come and go, also in new folders, until interrupted', async () => {
+test('watching checks again when files are changed, added or removed, in new folders too, until interrupted', async () => {
   await write({ 'a/SKILL.md': SKILL('a') })
   git('init', '-q')
   const watching = watch([root, '--watch', '--json'])
@@ -28,7 +28,7 @@ test('watching checks again when files change, come and go, also in new folders,
   expect(await watching.interrupt()).toEqual({ code: 0, stderr: '' })
 })
 
-test('watching survives that the folder goes away and comes back', async () => {
+test('watching survives the removal and return of the folder', async () => {
   await write({ 'a/SKILL.md': SKILL('a') })
   const watching = watch([root, '--watch', '--json'])
   await watching.until(() => true)

@@ -27,14 +27,14 @@ test('files that are not committed count, ignored and deleted ones do not', asyn
   expect(bodyOf(report, 'kept/SKILL.md')?.characters).toBe(25)
 })
 
-test('a folder outside git is checked with every file in it', async () => {
+test('a folder outside git is checked with all its files', async () => {
   await write({ 'SKILL.md': SKILL('tools'), 'references/more.md': 'More.\n' })
   const { report, code } = await check([root])
   expect([code, report.source, report.counts]).toEqual([0, 'folder', { skills: 1, documents: 0 }])
   expect(report.skills[0]?.delivery).toMatchObject({ kind: 'full', files: ['references/more.md'] })
 })
 
-test('of a folder of a work tree the rules, exclusions and licenses above it hold', async () => {
+test('a folder of a work tree has the rules, exclusions and licenses above it', async () => {
   await write({
     'SKILLSET.md': '---\nlicense: CC-BY-4.0\ninclude: [shared.md]\nexclude: [drafts/]\n---\nBe brief.\n',
     'shared.md': 'Shared.\n',
@@ -57,7 +57,7 @@ test('of a folder of a work tree the rules, exclusions and licenses above it hol
   expect(report.findings).toMatchObject([{ code: 'reference.outside', severity: 'warning', path: 'skills/a/SKILL.md' }])
 })
 
-test('a folder that a manifest above excludes or closes delivers nothing, and the report says why', async () => {
+test('a folder that a manifest above excludes or closes delivers nothing, and the report gives the reason', async () => {
   await write({ 'SKILLSET.md': '---\nexclude: [drafts]\n---\n', 'drafts/a/SKILL.md': SKILL('a') })
   await write({ 'closed/SKILLSET.md': '---\nexclude: 7: 8\n---\n', 'closed/deep/SKILL.md': SKILL('b') })
   git('init', '-q')
@@ -69,7 +69,7 @@ test('a folder that a manifest above excludes or closes delivers nothing, and th
   expect(closed.report.findings).toMatchObject([{ code: 'manifest.unreadable', severity: 'error', path: 'closed/SKILLSET.md' }])
 })
 
-test('an empty folder is said to be empty', async () => {
+test('an empty folder is reported as empty', async () => {
   const { report, code } = await check([root])
   expect([code, report.delivered]).toEqual([0, 'empty'])
 })
@@ -176,7 +176,7 @@ test('without a license a public repository is described, a private one delivere
   ])
 })
 
-test('lines are told of files that are not delivered, too', async () => {
+test('findings have lines even in files that are not delivered', async () => {
   await write({
     'SKILLSET.md': '---\nname: Tools\nlicense: Proprietary\n---\n',
     'a/SKILL.md': '---\nname: b\ndescription: d\n---\nBody.\n',
@@ -191,7 +191,7 @@ test('lines are told of files that are not delivered, too', async () => {
   ])
 })
 
-test('what a reader does not see is found with its line, and never reaches the terminal as it is', async () => {
+test('hidden characters are reported with their lines, and printed escaped', async () => {
   const hidden = '\u202Eevil\u200B\u{E0041}\u001B[31m'
   await write({
     'a/SKILL.md': `---\nname: a\ndescription: d\nlicense: MIT\n---\n# A\n\nText \u202E here.\n\n<!-- for agents -->\n\n[x](${hidden}.md)\n`,
@@ -208,7 +208,7 @@ test('what a reader does not see is found with its line, and never reaches the t
   expect(report.skills.map(skill => skill.path)).toContain('c\u202Egpj/SKILL.md')
 })
 
-test('colours come only where they are wanted', async () => {
+test('colours are printed only on request', async () => {
   await write({ 'a/SKILL.md': SKILL('other') })
   const [plain, forced, none] = await Promise.all([
     run([root]),

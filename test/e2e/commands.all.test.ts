@@ -36,7 +36,7 @@ const where = (env: Record<string, string> = {}) => ({
 const run = (args: string[], env?: Record<string, string>) => runCommand(args, where(env))
 
 describe('mountglass index', () => {
-  test('indexes an address, a line a stage, and says what there is', async () => {
+  test('indexes an address, prints one line a stage, and then the counts', async () => {
     const { status, stderr } = startCommand(['index', '/local/acme/tools'], where())
     expect(status).toBe(0)
     const lines = stderr.trimEnd().split('\n')
@@ -46,7 +46,7 @@ describe('mountglass index', () => {
     expect(stderr).not.toContain('\u001B')
   })
 
-  test('what is indexed already is left as it is, and a service without an indexer answers it', async () => {
+  test('leaves an indexed address as it is, even with a service without an indexer', async () => {
     for (const address of ['local/acme/tools@main/docs', 'http://127.0.0.1:4321/local/acme/tools/?view=browse']) {
       expect(await run(['index', address])).toMatchObject({ status: 0, stderr: expect.stringContaining('already indexed') })
     }
@@ -138,14 +138,14 @@ describe('mountglass work', () => {
     ['a folder that is not there', { MOUNTGLASS_LOCAL_REPOSITORIES: '/nowhere' }, 'MOUNTGLASS_LOCAL_REPOSITORIES: '],
     ['a level that is none', { MOUNTGLASS_LOG: 'loud' }, 'MOUNTGLASS_LOG: '],
     ['a PATH without git', { PATH: '/nowhere' }, 'mountglass: git 2.36 '],
-  ])('%s stops it with one line and exit code 1', async (_name, env, beginning) => {
+  ])('with %s stops with one line and exit code 1', async (_name, env, beginning) => {
     const { status, stderr } = await run(['work'], env)
     expect({ status, lines: stderr.trimEnd().split('\n').length }).toEqual({ status: 1, lines: 1 })
     expect(stderr).toContain(beginning)
   })
 })
 
-test('a worker that was started by npm stops in order when npm is told to, though the shell between them says nothing', async () => {
+test('a worker started by npm stops in order when npm is signalled, through a shell that passes nothing on', async () => {
   const env = {
     PATH: process.env.PATH,
     MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
@@ -171,7 +171,7 @@ test('a worker that was started by npm stops in order when npm is told to, thoug
   expect(log).toContain('"msg":"stopping"')
 })
 
-test('mountglass --version tells the version, and --help every command', async () => {
+test('mountglass --version prints the version, and --help every command', async () => {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
   expect(startCommand(['--version'], where()).stdout.trim()).toBe(version)
   expect((await run(['--help'])).stdout).toMatch(/serve[\s\S]*work[\s\S]*index[\s\S]*check/)

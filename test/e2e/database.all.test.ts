@@ -57,7 +57,7 @@ async function serve(env: Record<string, string>): Promise<Service> {
 }
 
 describe.runIf(hasServer('postgres'))('a database beside the store', () => {
-  test('a service that indexes nothing leaves jobs there, which a worker of its own does', async () => {
+  test('a service without an indexer leaves jobs in the database, and a separate worker runs them', async () => {
     const url = await database()
     const { env, folder } = await deployment(url)
     const service = await serve({ ...env, MOUNTGLASS_INDEXER: 'none' })
@@ -122,7 +122,7 @@ describe.runIf(hasServer('postgres'))('a database beside the store', () => {
     expect(Contents.filter(({ Key = '' }) => Key.startsWith(`${prefix}/ctl/`))).toEqual([])
   })
 
-  test('while the database is away, what is ready is answered, the rest is 503, and both go on when it is back', async () => {
+  test('while the database is down, ready mounts are served, the rest is 503, and both recover', async () => {
     const server = await startOwnPostgres()
     onTestFinished(() => server.remove())
     const { env } = await deployment(server.url)

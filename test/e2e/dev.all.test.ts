@@ -53,7 +53,7 @@ describe('npm run dev', () => {
     expect(await read('/api/v1/mounts/local/mountglass/handbook')).toContain('200 application/json')
   })
 
-  test.skipIf(!hasBrowser)('reloads the page in the browser when a source of it changes', async () => {
+  test.skipIf(!hasBrowser)('reloads the page in the browser when one of its sources changes', async () => {
     const browser = await openBrowser()
     try {
       const page = await browser.newPage()

@@ -38,7 +38,7 @@ test('a folder without edits reads the same', async () => {
   })
 })
 
-test('a change that a license hides is told as not compared, never as the same', async () => {
+test('a change that a license hides is reported as not compared, never as equal', async () => {
   const closed = (body: string) => `---\nname: c\ndescription: Does.\n---\n${body}\n`
   await write({ 'closed/LICENSE': 'All rights reserved.\n', 'closed/page.md': '# Page\n', 'closed/c/SKILL.md': closed('Text.') })
   git('add', '.')
@@ -90,7 +90,7 @@ test('skills stand before documents and manifests, and --all names every file be
   expect(whole.replace(/\s+/g, ' ')).toContain('a/4.txt (added), a/5.txt (added)')
 })
 
-test('a rule above many skills is told once, and a fact of it once, before what else changed', async () => {
+test('a rule above many skills is reported once, and a fact of it once, before other changes', async () => {
   for (const name of ['c', 'd', 'e', 'f']) await write({ [`${name}/SKILL.md`]: SKILL(name) })
   git('add', '.')
   git('commit', '-qm', 'more')
@@ -108,7 +108,7 @@ test('a rule above many skills is told once, and a fact of it once, before what 
   expect((await run(root, '--all')).stdout).toContain('e/SKILL.md, f/SKILL.md\n')
 })
 
-test('a manifest that is not valid any more is told as such, with the skills that its folder loses', async () => {
+test('a manifest that became invalid is reported, with the skills that its folder loses', async () => {
   await write({ 'SKILLSET.md': '---\nname: [all\n---\nBe brief.\n' })
   const { status, stdout } = await run(root)
   expect(status).toBe(0)
@@ -127,7 +127,7 @@ test('a manifest that is not valid any more is told as such, with the skills tha
   expect((await compared('--from', 'HEAD')).errors).toEqual([])
 })
 
-test('a skill that lacks required content now is said to, with the reason', async () => {
+test('a skill that lost required content is reported, with the reason', async () => {
   const include = '---\nname: all\nlicense: MIT\ninclude: [docs/guide.md]\n---\nBe brief.\n'
   await write({ 'SKILLSET.md': include })
   git('commit', '-qam', 'include')
@@ -151,7 +151,7 @@ test('a skill that moves is one item', async () => {
   ])
 })
 
-test('ends with 1 on the kinds of differences that it is told, and on no others', async () => {
+test('exits with 1 on the chosen kinds of differences, and on no others', async () => {
   await write({ 'b/SKILL.md': SKILL('b', 'See [it](https://x.example/).\u202e\n') })
   expect((await run(root, '--fail-on', 'rules,license')).status).toBe(0)
   const failed = await run(root, '--fail-on', 'rules,hidden-text, hosts')
@@ -178,12 +178,12 @@ test.each([
   ['diff', ['--fail-on', 'any'], 1],
   ['check', ['--json'], 1],
   ['diff', ['--help'], 0],
-])('%s %j ends with its own code when its output is closed', async (command, options, status) => {
+])('%s %j exits with its own code when its output is closed', async (command, options, status) => {
   await write({ 'b/SKILL.md': SKILL('b', 'Other.\n'), 'c/SKILL.md': '---\nname: c\ndescription: Does.\ninclude: none.md\n---\n' })
   expect(await startWithClosedOutput([command, root, ...options], where())).toEqual({ status, stderr: '' })
 })
 
-test('of a folder only what lies below it is compared, with the rules above it', async () => {
+test('of a folder compares only what lies below it, with the rules above it', async () => {
   await write({ 'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe very brief.\n', 'docs/guide.md': '# Other\n' })
   const report = DiffReport.parse(JSON.parse((await run(join(root, 'a'), '--json')).stdout))
   expect(report.status === 'compared' && pathsOf(report)).toEqual(['skill changed a/SKILL.md'])
@@ -196,7 +196,7 @@ test('a deleted folder is compared, and one that never was is named', async () =
   expect(await run(join(root, 'c'))).toMatchObject({ status: 2, stderr: expect.stringMatching(/the folder .*c does not exist/) })
 })
 
-test('a large or binary file that was edited and keeps its size is told, and one that was only touched is not', async () => {
+test('a large or binary file that was edited and keeps its size is reported, and one with a new time only is not', async () => {
   const binary = (last: number) => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, last])
   const file = (name: string) => join(root, 'a', 'assets', name)
   const large = (last: string) => `${'x'.repeat(3_000_000)}${last}`
@@ -218,7 +218,7 @@ test('a large or binary file that was edited and keeps its size is told, and one
   expect(pathOf(report)).toEqual(['becomes.png', 'becomes.txt', 'large.txt', 'picture.png'].map(name => `a/assets/${name}`))
 })
 
-test('a skill that moves keeps its large files, and tells those that changed', async () => {
+test('a skill that moves keeps its large files, and reports changed ones', async () => {
   const large = (last: string) => `${'x'.repeat(2_000_000)}${last}`
   const skill = SKILL('a', 'One line.\nAnother line.\nA third line.\n')
   await write({ 'a/one.txt': large('1'), 'a/two.txt': large('2') })
@@ -237,7 +237,7 @@ test('a linked work tree is compared, too', async () => {
   expect([status, stdout]).toEqual([0, expect.stringContaining('agents read the same')])
 })
 
-test('what cannot be compared ends with 2 and says why', async () => {
+test('that cannot compare exits with 2 and gives the reason', async () => {
   expect(await run(root, '--from', 'none')).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('none is no branch, tag or commit'),

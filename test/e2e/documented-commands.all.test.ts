@@ -167,7 +167,7 @@ describe('a request of the documentation', () => {
       expect(texts.join('\n')).toContain(target)
   })
 
-  test('gives what the table of routes says, for every route', async () => {
+  test('for every route of the table of routes gives the documented answer', async () => {
     const routes = [...(await readFile(join(ROOT, 'README.md'), 'utf8')).matchAll(/^\| `([a-z]+)(\/<address>)?(\?\w+=)?` \|/gm)]
     expect(routes.map(([, name]) => name)).toEqual(['mounts', 'browse', 'find', 'skills', 'files', 'featured'])
     const values: Record<string, string> = {

@@ -6,7 +6,7 @@ import { hasServer, testServer } from '#test/support/servers/servers.ts'
 // The short form of `npm run soak -- --only faults`.
 
 describe.runIf(hasServer('s3'))('the API over a bucket whose line is bad', () => {
-  test('every answer is the right one or says that the store cannot be read now, and every repository is ready at last', async () => {
+  test('every answer is right or reports that the store cannot be read, and every repository is ready at last', async () => {
     const report = await runFaults(testServer, { ...BAD_LINE, seed: 1, most: 25, corpus: null }, onTestFinished)
     expect(report.problems).toEqual([])
     expect(report.requests).toBeGreaterThan(150)

@@ -49,7 +49,7 @@ describe.runIf(hasImageTools())('the image', () => {
     return { code, said }
   }
 
-  test('runs as a user of its own, without any right, on a root that it cannot write', async () => {
+  test('runs as its own user, without capabilities, on a read-only root', async () => {
     const status = await readFile(`/proc/${service.pid}/status`, 'utf8')
     expect(status).toMatch(/^Uid:\s+1000\s+1000\s+1000\s+1000$/m)
     expect(status).toMatch(/^CapEff:\s+0+$/m)
@@ -58,7 +58,7 @@ describe.runIf(hasImageTools())('the image', () => {
     })
   })
 
-  test('answers its health check, indexes the handbook, and shows it with pictures', async () => {
+  test('passes its health check, indexes the handbook, and serves it with pictures', async () => {
     expect(await ended(image.config.Healthcheck.Test.slice(1))).toMatchObject({ code: 0 })
     expect((await ask('/readyz')).status).toBe(200)
     await until(
@@ -76,7 +76,7 @@ describe.runIf(hasImageTools())('the image', () => {
     expect(await typeOf(`/picture${HANDBOOK}`)).toEqual([200, 'image/png'])
   })
 
-  test('has no Node but its own', async () => {
+  test('has no other Node', async () => {
     const { said } = await ended(['sh', '-c', 'ls node_modules | grep -E "^node-(linux|win)-" || echo none'])
     expect(said).toBe('none\n')
   })

@@ -49,7 +49,7 @@ test('a disk store gets a new first key, which only its owner reads, and loses a
   expect(await store.read()).toEqual([keys[0]])
 })
 
-test('what cannot be done ends with 1, and changes nothing', async () => {
+test('an invalid command exits with 1, and changes nothing', async () => {
   const many = Array.from({ length: 8 }, (_, index) => keyOf(`${8 - index}`, index + 1))
   const store = await newStore('full', many)
   const cases: [args: string[], words: string][] = [
@@ -72,7 +72,7 @@ test('what cannot be done ends with 1, and changes nothing', async () => {
   })
 })
 
-test('keys of the settings are printed in the order in which several processes take them, and nothing is written', async () => {
+test('keys of the settings are printed in the order for several processes, and nothing is written', async () => {
   const store = await newStore('unused')
   const old = JSON.stringify([keyOf('b', 2), keyOf('a', 1)])
   const values = (text: string) =>
@@ -115,7 +115,7 @@ describe('people', () => {
   })
   afterAll(() => scene.close())
 
-  test('stay signed in, and their tokens read, with a new key; without the key that sealed their sign-in they sign in again', async () => {
+  test('stay signed in, and their tokens work, with a new key; without the key that sealed their sign-in they sign in again', async () => {
     const { setting } = await newStore('people')
     const env = { ...scene.settings, ...setting, PORT: String(await freePort()) }
     const during = async <Value>(work: (baseUrl: string) => Promise<Value>): Promise<Value> => {

@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(store, { recursive: true, force: true })
 })
 
-test('the start prints what can be opened, and the log says once why a repository is not served; clients are not told', async () => {
+test('the start prints the addresses that can be opened, and the log says once why a repository is not served; clients do not see that', async () => {
   const service = await startService({ MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root })
   try {
     await until(() => service.output().includes('Mountglass answers'))
@@ -54,7 +54,7 @@ test('the start prints what can be opened, and the log says once why a repositor
   }
 })
 
-test('mountglass index says why a local repository is not served', () => {
+test('mountglass index prints why a local repository is not served', () => {
   const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, 'index', 'local/acme/shared'], {
     env: { PATH: process.env.PATH, MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root, MOUNTGLASS_STORE: `disk:${store}` },
     encoding: 'utf8',

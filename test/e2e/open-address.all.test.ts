@@ -149,7 +149,7 @@ describe.each(['local', 'gh'])('repositories of the host %s', segment => {
     }
   })
 
-  test('skill pages never split a character, whatever stands at their borders', async () => {
+  test('skill pages never split a character, for any text at their ends', async () => {
     const joined = await joinSkill(service, address, 'skills/emoji/SKILL.md')
     const expected = expectedContext(repository.gitDir, (await service.get('mounts', address)).commit, 'skills/emoji/SKILL.md')
     expect(joined.pages).toBeGreaterThan(3)
@@ -172,7 +172,7 @@ describe.each(['local', 'gh'])('repositories of the host %s', segment => {
     if (later !== service) await later.stop()
   })
 
-  test('what is no repository is not found, and an empty one has no ref', async () => {
+  test('a folder that is no repository is not found, and an empty repository has no ref', async () => {
     await repositories.create('acme', 'empty')
     expect(await service.getError('mounts', `/${segment}/acme/nothing`)).toEqual({ status: 404, code: 'mount.repo_not_found' })
     expect(await service.getError('mounts', `/${segment}/acme/empty`)).toEqual({ status: 404, code: 'mount.ref_not_found' })
@@ -180,7 +180,7 @@ describe.each(['local', 'gh'])('repositories of the host %s', segment => {
     expect(await service.getError('mounts', `${address}@${'0'.repeat(40)}`)).toEqual({ status: 404, code: 'mount.ref_not_found' })
   })
 
-  test('a repository that cannot be indexed fails with its code, and the process goes on', async () => {
+  test('a repository that cannot be indexed fails with its code, and the process continues', async () => {
     const bomb = await repositories.create('acme', 'bomb')
     let tree = await bomb.rawTree([{ mode: '100644', name: 'f', oid: await bomb.writeBlob('x') }])
     for (let level = 0; level < 10; level++) {

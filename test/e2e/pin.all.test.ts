@@ -7,7 +7,7 @@ import { folder, lockPath, name, readLock, run, service, skill, tools, usePinSce
 
 usePinScene()
 
-test('a process says what the command says, and ends with its code', async () => {
+test('a process prints the output of the command, and exits with its code', async () => {
   const same = async (args: string[]) => {
     // What takes longer than a second is told, and both may be of different speed.
     const said = ({ stderr, ...ran }: Ran) => ({ ...ran, stderr: stderr.replace(/^.* is being indexed\n/gm, '') })
@@ -54,7 +54,7 @@ describe('mountglass pin', () => {
     ])
   })
 
-  test('keeps the other addresses of the file, and replaces those that it names', async () => {
+  test('keeps the other addresses of the file, and replaces the named ones', async () => {
     await run(['pin', `local/acme/${name}/a`, `local/acme/${name}/b`])
     await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
     const before = await readLock()
@@ -65,7 +65,7 @@ describe('mountglass pin', () => {
     expect(after.addresses[1]).toEqual(before.addresses[1])
   })
 
-  test('says what has no digest', async () => {
+  test('reports files without a digest', async () => {
     await tools.commit({ 'package.json': '{}', 'a/SKILL.md': skill('a', '', 'license: MIT\ninclude: [none.md]\n') })
     const { status, stdout } = await run(['pin', `local/acme/${name}`])
     expect([status, stdout]).toEqual([0, expect.stringContaining('2 skills described only')])
@@ -87,7 +87,7 @@ describe('mountglass pin', () => {
     await expect(readLock()).rejects.toThrow(/ENOENT/)
   })
 
-  test('does not touch a lock file that it cannot read', async () => {
+  test('leaves a lock file unchanged that it cannot parse', async () => {
     await writeFile(lockPath(), '{"version":7}')
     const { status, stderr } = await run(['pin', `local/acme/${name}`])
     expect([status, stderr]).toEqual([2, expect.stringMatching(/mountglass\.lock\.json is of version 7, /)])

@@ -21,7 +21,7 @@ async function pooled(mode: PoolMode, settings: Record<string, string | number> 
 }
 
 describe.runIf(hasServer('postgres'))('a connection pooler', () => {
-  test('in session mode works as it comes', async () => {
+  test('in session mode works without settings', async () => {
     const url = await pooled('session')
     const service = await startService({ MOUNTGLASS_DATABASE: url, MOUNTGLASS_GITHUB: 'off' })
     onTestFinished(() => service.stop())
@@ -36,7 +36,7 @@ describe.runIf(hasServer('postgres'))('a connection pooler', () => {
     ['transaction', { default_pool_size: 1 }],
     ['transaction', { server_round_robin: 1, min_pool_size: 4 }],
     ['statement', {}],
-  ])('in %s mode, with %j, stops the start with one line that says what it must be', async (mode, settings) => {
+  ])('in %s mode, with %j, stops the start with one line that names the required mode', async (mode, settings) => {
     const url = await pooled(mode, settings)
     // Connections that others left.
     await Promise.all(Array.from({ length: 4 }, () => query(url, 'SELECT 1 FROM pg_sleep(0.01)')))

@@ -53,7 +53,7 @@ async function startedWith(): Promise<string> {
   return texts.join('\n')
 }
 
-test('a job process reads a private repository with a token for it, and knows neither the key of the App nor any other credential', async () => {
+test('a job process reads a private repository with a token for it, and has neither the key of the App nor another credential', async () => {
   const service = await startService({ ...appSettings(github, app), MOUNTGLASS_LOG: 'info' })
   try {
     const { cookie, token } = await signedIn(service)

@@ -25,34 +25,31 @@ test.each<[string, (pack: string) => Promise<void>]>([
   ['gone', pack => rm(pack)],
   ['cut short', pack => truncate(pack, 100)],
   ['changed', async pack => writeFile(pack, (await readFile(pack)).reverse())],
-])(
-  'a pack is %s on the disk of a running service: it says so once, and soon answers as before, without a restart',
-  async (kind, damage) => {
-    const name = kind.replace(' ', '-')
-    const address = `/local/acme/${name}`
-    const repository = await repositories.create('acme', name)
-    await repository.commit({ 'package.json': '{"license":"MIT"}\n', ...pages })
-    const before = await packsOf(service.store)
-    const jobs = await indexedJobs()
-    await service.get('mounts', address)
-    // After its snapshot is visible, a job checks that its packs exist, and builds it again if one is missing.
-    await until(async () => (await indexedJobs()) === jobs + 1)
-    const folder = await service.get('browse', address, { path: 'docs' })
-    const [pack = '', ...others] = (await packsOf(service.store)).filter(path => !before.includes(path))
-    expect(others).toEqual([])
+])('a pack that is %s on the disk of a running service is logged once, and repaired without a restart', async (kind, damage) => {
+  const name = kind.replace(' ', '-')
+  const address = `/local/acme/${name}`
+  const repository = await repositories.create('acme', name)
+  await repository.commit({ 'package.json': '{"license":"MIT"}\n', ...pages })
+  const before = await packsOf(service.store)
+  const jobs = await indexedJobs()
+  await service.get('mounts', address)
+  // After its snapshot is visible, a job checks that its packs exist, and builds it again if one is missing.
+  await until(async () => (await indexedJobs()) === jobs + 1)
+  const folder = await service.get('browse', address, { path: 'docs' })
+  const [pack = '', ...others] = (await packsOf(service.store)).filter(path => !before.includes(path))
+  expect(others).toEqual([])
 
-    const lines = damageLines()
-    await damage(pack)
-    const url = `${service.baseUrl}/api/v1/files${address}?path=docs/page-7.md`
-    expect((await fetch(url)).status).toBe(503)
-    // What was read before is in memory, and right.
-    expect(await service.get('browse', address, { path: 'docs' })).toEqual(folder)
-    await until(async () => (await fetch(url)).status === 200)
-    expect((await service.get('files', address, { path: 'docs/page-7.md' })).content).toBe('# Page 7\n\nWords of 7.\n')
-    expect(damageLines()).toBe(lines + 1)
-    await until(async () => (await indexedJobs()) === jobs + 2)
-  },
-)
+  const lines = damageLines()
+  await damage(pack)
+  const url = `${service.baseUrl}/api/v1/files${address}?path=docs/page-7.md`
+  expect((await fetch(url)).status).toBe(503)
+  // What was read before is in memory, and right.
+  expect(await service.get('browse', address, { path: 'docs' })).toEqual(folder)
+  await until(async () => (await fetch(url)).status === 200)
+  expect((await service.get('files', address, { path: 'docs/page-7.md' })).content).toBe('# Page 7\n\nWords of 7.\n')
+  expect(damageLines()).toBe(lines + 1)
+  await until(async () => (await indexedJobs()) === jobs + 2)
+})
 
 /** Jobs that wrote a snapshot and ended. */
 async function indexedJobs(): Promise<number> {

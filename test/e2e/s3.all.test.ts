@@ -61,7 +61,7 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
     expect(withoutCursors(await visit(second), second)).toEqual(withoutCursors(before, first))
   })
 
-  test('what cannot be read now is 503, and is answered again as soon as the server is back', async () => {
+  test('an unreadable store is 503, and is read again as soon as the server is back', async () => {
     const proxy = await startFaultyProxy(env.AWS_ENDPOINT_URL_S3 ?? '')
     onTestFinished(() => proxy.close())
     const service = await start({ ...env, MOUNTGLASS_INDEXER: 'none', AWS_ENDPOINT_URL_S3: proxy.url })
@@ -162,7 +162,7 @@ describe.runIf(hasServer('s3')).concurrent('a bucket that cannot be used stops t
     expectNoCredentials(lines.join('\n'), { ...(await testServer('s3')), MOUNTGLASS_KEYS: KEYS })
   })
 
-  test('when whoever listens never answers', async () => {
+  test('when the server never answers', async () => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const env = { ...(await deployment()), AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` }

@@ -51,7 +51,7 @@ test.for([
   ['MOUNTGLASS_LOCAL_REPOSITORIES', '/nothing/here'],
   ['MOUNTGLASS_STORE', `disk:${LAUNCHER}`],
   ['MOUNTGLASS_OPERATOR', '/nothing/here'],
-] as const)('%s="%s" stops the start with one line that names it and exit code 1', async ([variable, value]) => {
+] as const)('%s="%s" stops the start with one line that names the variable, and exit code 1', async ([variable, value]) => {
   const { code, lines } = await run({ [variable]: value })
   expect([code, lines]).toEqual([1, [expect.stringMatching(new RegExp(`^mountglass: ${variable}: .+`))]])
 })
@@ -82,7 +82,7 @@ test("the operator's content is read at the start", async () => {
   expect([picture.status, picture.headers.get('content-type'), bytes]).toEqual([200, 'image/gif', GIF])
 })
 
-test('what the indexer finished stands on the page of its owner', async () => {
+test('an indexed repository appears on the page of its owner', async () => {
   await (await repositories.create('acme', 'tools')).commit({ 'one/SKILL.md': '---\nname: one\ndescription: One.\n---\nDo.\n' })
   const github = await startFakeGitHub({ root: repositories.root })
   try {
@@ -102,7 +102,7 @@ test('what the indexer finished stands on the page of its owner', async () => {
   }
 })
 
-test('told to stop, it ends in order together with its indexer', async () => {
+test('when stopped, the service ends in order together with its indexer', async () => {
   service = await startService(settings())
   const indexer = await indexerOf(service)
   const exited = once(service.process, 'exit')
@@ -111,7 +111,7 @@ test('told to stop, it ends in order together with its indexer', async () => {
   expect(isAlive(indexer)).toBe(false)
 })
 
-test('told to stop, it does not wait for a client that never ends its request', async () => {
+test('when stopped, the service does not wait for a client that never ends its request', async () => {
   service = await startService(settings())
   const { hostname, port } = new URL(service.baseUrl)
   const socket = connect(Number(port), hostname)
@@ -126,7 +126,7 @@ test('told to stop, it does not wait for a client that never ends its request', 
   socket.destroy()
 })
 
-test('told to stop, it says at once that it is not ready, and goes on answering for as long as it was set to', async () => {
+test('when stopped, the service is unready at once, and answers during the configured drain time', async () => {
   service = await startService({ ...settings(), MOUNTGLASS_DRAIN_SECONDS: '300' })
   const { baseUrl, process: child } = service
   const statusOf = async (path: string) => {
@@ -148,7 +148,7 @@ test('told to stop, it says at once that it is not ready, and goes on answering 
   expect(await exited).toEqual([1, null])
 })
 
-test('what it and its jobs do is told at /metrics, or on a port of its own and only there', async () => {
+test('metrics of the service and its jobs are at /metrics, or only on a separate port', async () => {
   await (await repositories.create('acme', 'tools')).commit({ 'a.md': '# A\n' })
   service = await startService(settings())
   await service.get('browse', '/local/acme/tools')
@@ -212,7 +212,7 @@ test('cursors outlive a restart: the keys are kept with the store, for its owner
   })
 })
 
-test('port 0 takes a free port, and what it prints leads there', async () => {
+test('port 0 takes a free port, and the printed URL has that port', async () => {
   const origin = await startAsUsersDo()
   expect((await fetch(`${origin}/healthz`)).status).toBe(200)
   const description = await fetch(`${origin}/api/v1/openapi.json`)

@@ -92,7 +92,7 @@ test.each<[Record<string, string>, RegExp]>([
   expectOneLine(await start(env), pattern)
 })
 
-test('a worker whose settings are wrong says so in one line as well', async () => {
+test('a worker with wrong settings prints one line as well', async () => {
   expectOneLine(await start({ MOUNTGLASS_STORE: 'disk:/proc/store' }, [], 'work'), /^mountglass: MOUNTGLASS_STORE: /)
   expectOneLine(await start({ MOUNTGLASS_STORE: 'memory:' }, [], 'work'), /^mountglass: MOUNTGLASS_STORE: /)
 })
@@ -104,7 +104,7 @@ test.each(['serve', 'work'] as const)('without git, or with one that is too old,
 })
 
 test.each(['keys', 'id-key'])(
-  'a secret that is empty, as a full disk leaves it, or is a folder stops the start with the name of secrets/%s',
+  'a secret file that is empty, as after a full disk, or a folder stops the start with the name of secrets/%s',
   async name => {
     const file = join(folder, 'store', 'secrets', name)
     await mkdir(join(file, '..'), { recursive: true })
@@ -145,7 +145,7 @@ test.runIf(hasSmallDisks())('a disk without room stops the start with one line',
 })
 
 describe.runIf(hasServer('postgres'))('a database', () => {
-  test('that refuses the password, or is not there, stops the start with one line', async () => {
+  test('that refuses the password, or is missing, stops the start with one line', async () => {
     const { url, remove } = await createDatabase()
     onTestFinished(remove)
     const wrong = new URL(url)
@@ -158,7 +158,7 @@ describe.runIf(hasServer('postgres'))('a database', () => {
 })
 
 describe.runIf(hasServer('s3'))('a bucket', () => {
-  test('that is not there, or refuses the credentials, stops the start with one line', async () => {
+  test('that is missing, or refuses the credentials, stops the start with one line', async () => {
     const env = await testServer('s3')
     const MOUNTGLASS_STORE = `s3:absent-${randomBytes(4).toString('hex')}`
     expectOneLine(await start({ ...env, MOUNTGLASS_STORE }), /^mountglass: MOUNTGLASS_STORE: .*absent-/)

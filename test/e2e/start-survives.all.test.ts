@@ -63,7 +63,7 @@ async function startWithout(env: Record<string, string>, value: JsonValue = { co
 }
 
 test.each([{ content: 'a'.repeat(64) }, { content: 7 }, {}])(
-  'content that cannot be read when it starts is told once, and the rest is served: %j',
+  'content that is unreadable at the start is logged once, and the rest is served: %j',
   async value => {
     const service = await startWithout({ MOUNTGLASS_STORE: await diskStore() }, value)
     expect(service.output()).toContain(TOLD)
@@ -76,7 +76,7 @@ describe.runIf(hasServer('postgres'))('with a database', () => {
     ['a disk', async () => ({ MOUNTGLASS_STORE: await diskStore() })],
     ['a bucket', bucket],
   ])(
-    'behind a pooler and %s, content that cannot be read when it starts is told once, and the rest is served',
+    'behind a pooler and %s, content that is unreadable at the start is logged once, and the rest is served',
     async (_name, place) => {
       const service = await startWithout({ ...(await place()), MOUNTGLASS_DATABASE: await pooledDatabase() })
       expect(service.output()).toContain(TOLD)
@@ -84,7 +84,7 @@ describe.runIf(hasServer('postgres'))('with a database', () => {
     },
   )
 
-  test('a database that takes no writes any more, as after a failover, makes it unready until it does again', async () => {
+  test('a read-only database, as after a failover, makes the service unready until it is writable again', async () => {
     const { url, remove } = await createDatabase()
     onTestFinished(remove)
     const service = await start({ MOUNTGLASS_DATABASE: url })
@@ -110,7 +110,7 @@ describe.runIf(hasServer('postgres'))('with a database', () => {
   })
 })
 
-test('behind a forward proxy, repositories of GitHub are read by its jobs too, and no line tells its password', async () => {
+test("behind a forward proxy, jobs read repositories of GitHub too, and no line has the proxy's password", async () => {
   const repositories = await createRepositories()
   onTestFinished(() => repositories.remove())
   await (await repositories.create('acme', 'tools')).commit({ 'a/SKILL.md': '---\nname: a\ndescription: A.\n---\nDo.\n' })

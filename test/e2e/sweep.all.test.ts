@@ -120,7 +120,7 @@ describe.each(PLACES)('mountglass sweep over $name', ({ openPlace }) => {
     ])
   })
 
-  test('tells what would go, and changes nothing until it is asked to', async () => {
+  test('prints what it would remove, and changes nothing without --remove', async () => {
     const { settings, stores } = await openPlace()
     await writeDead(stores, 'dead')
     await writeAlive(stores, 'alive')
@@ -159,12 +159,12 @@ describe('mountglass sweep', () => {
     [['--days', '3651'], 'whole number'],
     [['--store', 'memory:'], 'memory:'],
     [['--all'], '--all'],
-  ])('%j is wrong use, and says so', async (args, words) => {
+  ])('%j is a usage error, with a message', async (args, words) => {
     const { status, stderr } = await run((await openFolder()).settings, ...args)
     expect([status, stderr]).toEqual([2, expect.stringContaining(words)])
   })
 
-  test('says in one line that the store cannot be opened', async () => {
+  test('prints one line if the store cannot be opened', async () => {
     const { status, stdout, stderr } = startCommand(['sweep', '--store', 'disk:/dev/null'], {
       env: (await openFolder()).settings,
     })
@@ -196,7 +196,7 @@ describe('mountglass sweep', () => {
     expect((await run(settings)).stdout).not.toContain('interrupted')
   })
 
-  test('says that another one is running', async () => {
+  test('prints that another sweep is running', async () => {
     const { settings, stores } = await openFolder()
     await stores.states.create(SWEEP_LEASE_KEY, { machine: 'another', process: 1, id: 'a', until: '2999-01-01T00:00:00.000Z' })
     expect(await run(settings, '--remove')).toMatchObject({

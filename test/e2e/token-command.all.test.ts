@@ -33,7 +33,7 @@ const token = (...args: string[]) => runCommand(['token', ...args], where())
 const statusOf = async (address: string, authorization?: string) =>
   (await fetch(`${service.baseUrl}/api/v1/mounts${address}`, { headers: authorization ? { authorization } : {} })).status
 
-test('an operator makes a token that reads one private local repository, sees it listed, and ends it', async () => {
+test('an operator makes a token that reads one private local repository, lists it, and ends it', async () => {
   const made = startCommand(['token', 'create', '/local/acme/secret', '--label', 'laptop', '--days', '7'], where())
   expect([made.status, made.stderr]).toEqual([0, ''])
   const secret = made.stdout.trim()
@@ -66,7 +66,7 @@ test.each([
   [['create', '/local/acme/secret', '--label', ''], 2, '1 to 60'],
   [['delete', 'x'], 1, 'no such token'],
   [['create', '/local/acme/secret', '--store', 'memory:'], 2, 'MOUNTGLASS_STORE'],
-])('token %j ends with %d and one line that says why', async (args, status, words) => {
+])('token %j exits with %d and one line that gives the reason', async (args, status, words) => {
   const ended = await token(...args)
   expect([ended.status, ended.stdout]).toEqual([status, ''])
   expect(ended.stderr).toContain(words)

@@ -66,7 +66,7 @@ async function serverOf({ client, language, code }: Snippet): Promise<string> {
   return server?.url ?? server?.httpUrl ?? ''
 }
 
-test.each(['at the branch', 'pinned'])('what a page has to copy does what it says, %s', async pin => {
+test.each(['at the branch', 'pinned'])('the copied text of a page works as described, %s', async pin => {
   const address = parseAddress(pin === 'pinned' ? `${HANDBOOK}@${commit}` : HANDBOOK, ['local'])
   await service.get('mounts', `${HANDBOOK}${pin === 'pinned' ? `@${commit}` : ''}`)
   const snippets = snippetsFor(address, service.baseUrl, ENGLISH.words.use, SKILL)

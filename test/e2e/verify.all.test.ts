@@ -18,7 +18,7 @@ test('finds nothing where nothing changed, also at a pinned commit of which the 
   expect([status, stdout]).toEqual([0, expect.stringContaining('1 address: 1 same')])
 })
 
-test('tells a commit that moved from a text that changed', async () => {
+test('distinguishes a commit that moved from a text that changed', async () => {
   await run(['pin', `local/acme/${name}`, `local/acme/${name}/other`])
   const before = await tools.git('rev-parse', 'main')
   const after = await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n'), 'a/new.py': '', 'b/SKILL.md': null })
@@ -88,7 +88,7 @@ test.each([
   expect(stdout).toContain('~ d/SKILL.md  metadata\n')
 })
 
-test('says what is gone: a repository, a ref, a folder', async () => {
+test('reports what is missing: a repository, a ref, a folder', async () => {
   await tools.branch('next', await tools.git('rev-parse', 'main'))
   const gone = await repositories.create('acme', `gone-${name}`)
   await gone.commit({ 'package.json': MIT })
@@ -104,7 +104,7 @@ test('says what is gone: a repository, a ref, a folder', async () => {
   expect((await verifyJson('--update')).status).toBe(1)
 })
 
-test('a host that cannot be reached says nothing about an address', async () => {
+test('a host that does not answer proves nothing about an address', async () => {
   await run(['pin', `local/acme/${name}`])
   const { status, addresses } = await verifyJson('--service', `http://127.0.0.1:${await freePort()}`)
   expect([status, addresses]).toMatchObject([3, [{ status: 'unverified', error: { code: 'service.unreachable' } }]])
@@ -112,7 +112,7 @@ test('a host that cannot be reached says nothing about an address', async () => 
   expect([elsewhere.status, elsewhere.addresses[0].status]).toEqual([3, 'unverified'])
 })
 
-test('a host that this deployment does not serve is not gone', async () => {
+test('a host that this deployment does not serve does not make an address missing', async () => {
   const pinned = { address: '/gh/acme/tools', commit: 'a'.repeat(40), skills: [] }
   await writeFile(lockPath(), JSON.stringify({ version: 2, addresses: [pinned] }))
   for (const args of [[], ['--service', service.baseUrl]])
@@ -122,7 +122,7 @@ test('a host that this deployment does not serve is not gone', async () => {
     })
 })
 
-test('a local repository is not gone where no setting names its folder', async () => {
+test('a local repository is not missing if no setting names its folder', async () => {
   await run(['pin', `local/acme/${name}`])
   const before = await readFile(lockPath(), 'utf8')
   const { status, stdout } = await run(['verify', '--update'], { MOUNTGLASS_LOCAL_REPOSITORIES: '' })
@@ -132,7 +132,7 @@ test('a local repository is not gone where no setting names its folder', async (
   expect(await readFile(lockPath(), 'utf8')).toBe(before)
 })
 
-test('an update is offered only where it would write something', async () => {
+test('an update is offered only if it would write something', async () => {
   const gone = await repositories.create('acme', `gone-${name}`)
   await gone.commit({ 'package.json': MIT })
   await run(['pin', `local/acme/gone-${name}`])
@@ -142,7 +142,7 @@ test('an update is offered only where it would write something', async () => {
   expect(stdout).not.toContain('--update')
 })
 
-test('an index that fails leaves the pin unverified, and an update keeps it', async () => {
+test('a failed index leaves the pin unverified, and an update keeps it', async () => {
   await run(['pin', `local/acme/${name}`])
   const before = await readFile(lockPath(), 'utf8')
   const commit = await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
@@ -152,7 +152,7 @@ test('an index that fails leaves the pin unverified, and an update keeps it', as
   expect(await readFile(lockPath(), 'utf8')).toBe(before)
 })
 
-test('an update shows what it writes, and then nothing differs', async () => {
+test('an update shows its changes, and a second one has none', async () => {
   await run(['pin', `local/acme/${name}`, `local/acme/${name}/other`])
   await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n'), 'other/c/SKILL.md': null })
   const shown = await run(['verify'])

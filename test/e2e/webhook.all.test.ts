@@ -5,7 +5,7 @@ import { createRepositories } from '#test/support/repository.ts'
 import { startService } from '#test/support/service.ts'
 import { ensureBuilt } from '../site/support/built-site.ts'
 
-test('what the host tells of is seen at once: a push is indexed and shown, a new name redirects, and what goes private is gone', async () => {
+test('a webhook takes effect at once: a push is indexed and shown, a new name redirects, and a private repository is missing', async () => {
   await ensureBuilt()
   const repositories = await createRepositories()
   const tools = await repositories.create('acme', 'tools')

@@ -6,7 +6,7 @@ import { allDone, isIndexed, offer, recordOf, slow, start, untilReading, useWork
 
 useWorkScene()
 
-describe('told to stop', () => {
+describe('when stopped', () => {
   test('an idle worker ends', async () => {
     const worker = start()
     await worker.said('job process ready')
@@ -59,7 +59,7 @@ describe('told to stop', () => {
     expect(family.filter(isAlive)).toEqual([])
   })
 
-  test('and again after a second, a worker ends at once', async () => {
+  test('and again a second later, a worker ends at once', async () => {
     let ended: Awaited<ReturnType<typeof start>['ended']>
     // On a busy machine the second signal may come when the worker has handed its job back: then the next one is told.
     do {
@@ -78,7 +78,7 @@ describe('told to stop', () => {
     expect(await recordOf('one')).toMatchObject({ state: 'leased' })
   })
 
-  test('as a terminal does it, together with all its processes, a worker counts no death', async () => {
+  test('together with all its processes, as by a terminal, a worker counts no crash', async () => {
     const worker = start({ isSlow: true })
     await offer('one')
     await untilReading(worker, 'one')

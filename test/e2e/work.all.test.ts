@@ -22,7 +22,7 @@ import {
 
 useWorkScene()
 
-test('jobs run side by side, each in a process of its own; nothing is left behind', async () => {
+test('jobs run concurrently, each in its own process; nothing is left behind', async () => {
   const worker = start({ concurrency: 3, isSlow: true })
   await offer(...PLAIN)
   for (const _ of [1, 2, 3]) await worker.said('job process ready')
@@ -58,7 +58,7 @@ test('a process that is killed during its job counts at once, and the job is don
   expect(await isIndexed('one')).toBe(true)
 })
 
-test('a worker that is killed takes its processes along, and another takes its job over', async () => {
+test('a killed worker takes its processes along, and another worker takes its job', async () => {
   const first = start({ isSlow: true, env: { MOUNTGLASS_LEASE_SECONDS: '2' } })
   await offer('one')
   await untilReading(first, 'one')
@@ -74,7 +74,7 @@ test('a worker that is killed takes its processes along, and another takes its j
   expect((await readdir(folder)).filter(name => name.startsWith('mountglass-git-job-'))).toHaveLength(1)
 })
 
-test('a process whose job never lets it hear anything ends with its worker all the same', async () => {
+test('a process whose job blocks the event loop ends with its worker all the same', async () => {
   const worker = start()
   await offer('hangs')
   const { process: pid } = await worker.said('job process ready')
@@ -84,7 +84,7 @@ test('a process whose job never lets it hear anything ends with its worker all t
   expect((await readdir(folder)).filter(name => name.startsWith('mountglass-'))).toEqual([])
 })
 
-test('a worker that stood still for longer than its lease sees that the job is lost, and leaves it alone', async () => {
+test('a worker that was suspended for longer than its lease sees that the job is lost, and leaves it', async () => {
   const paused = start({ isSlow: true, env: { MOUNTGLASS_LEASE_SECONDS: '2' } })
   await offer('one')
   await untilReading(paused, 'one')
@@ -105,7 +105,7 @@ test('a worker that stood still for longer than its lease sees that the job is l
   expect(await isIndexed('two')).toBe(true)
 })
 
-test('jobs that three times kill their process, or make it eat memory, are failed; the others are done, and the worker lives', async () => {
+test('jobs that kill their process three times, or exhaust its memory, fail; the others are done, and the worker lives', async () => {
   const begun = queueAt(new Date())
   const worker = start({ concurrency: 2, env: { MOUNTGLASS_JOB_MEGABYTES: '256' } })
   await offer(...DEADLY, ...PLAIN)
@@ -128,7 +128,7 @@ test('jobs that three times kill their process, or make it eat memory, are faile
   expect(await worker.ended).toEqual({ code: 0, signal: null })
 })
 
-test('what a worker does can be watched on a port of its own', async () => {
+test('metrics of a worker are on its own port', async () => {
   const worker = start({ isSlow: true, env: { MOUNTGLASS_METRICS_PORT: '0' } })
   const { metricsPort } = await worker.said('waiting for jobs')
   const ask = async (path: string, method = 'GET') => {

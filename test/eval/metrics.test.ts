@@ -25,7 +25,7 @@ describe('the rank of an answer', () => {
     expect(rankOf(['last.md'], [...others, unit('last.md')])).toBeNull()
   })
 
-  test('is none for a path that only looks alike', () => {
+  test('is none for a path that is only similar', () => {
     expect(rankOf(['docs/A.md'], [unit('docs/a.md'), unit('A.md'), unit('docs/A.md.md')])).toBeNull()
   })
 })
@@ -39,7 +39,7 @@ describe('the quality of a class', () => {
     expect(qualityOf([])).toEqual({ questions: 0, mrr: null, recall: null })
   })
 
-  test('meets a target when every figure of it is reached', () => {
+  test('meets a target if every figure reaches it', () => {
     const target = { mrr: 0.5, recall: 1 }
     expect(isMet({ questions: 2, mrr: 0.5, recall: 1 }, target)).toBe(true)
     expect(isMet({ questions: 2, mrr: 0.49, recall: 1 }, target)).toBe(false)
@@ -64,14 +64,14 @@ describe('ranked items become units', () => {
   }
   const ownerOf = (path: string) => owners[path] ?? null
 
-  test('a skill stands where its best member stands and names the files behind it in their order', () => {
+  test('a skill ranks by its best member and names the files behind it in their order', () => {
     expect(foldRanked(['pdf/forms.md', 'guide.md', 'pdf/SKILL.md', 'pdf/fonts.md'], ownerOf)).toEqual([
       unit('pdf/SKILL.md', 'pdf/forms.md', 'pdf/fonts.md'),
       unit('guide.md'),
     ])
   })
 
-  test('and names only so many files', () => {
+  test('and names at most so many files', () => {
     const files = Array.from({ length: NAMED_FILES + 1 }, (_, index) => `pdf/${index}.md`)
     expect(foldRanked(files, () => 'pdf/SKILL.md')).toEqual([unit('pdf/SKILL.md', ...files.slice(0, NAMED_FILES))])
   })

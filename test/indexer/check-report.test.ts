@@ -56,13 +56,13 @@ test.each<[string, Record<string, string>, unknown[]]>([
     { 'SKILLSET.md': '---\nname: x\nlicense: Ours 1.0\n---\n' },
     ['license.unrecognized', 'SKILLSET.md', 3, 2],
   ],
-])('the fault of a manifest is told once, at the manifest, with its line and its cost: %s', async (_name, files, expected) => {
+])('a faulty manifest is reported once, at the manifest, with its line and its cost: %s', async (_name, files, expected) => {
   const report = await check({ ...files, 'a/SKILL.md': skill('a'), 'b/SKILL.md': skill('b') })
   const isNote = ([code]: unknown[]) => code === 'folder.links_unchecked'
   expect(told(report).filter(finding => !isNote(finding))).toEqual([expected])
 })
 
-test('a failed include is told of a manifest without skills, and of an internal skill', async () => {
+test('a failed include is reported of a manifest without skills, and of an internal skill', async () => {
   const report = await check({
     'SKILLSET.md': '---\nlicense: MIT\n---\n',
     'a/SKILLSET.md': '---\ninclude: [gone.md]\n---\n',
@@ -74,7 +74,7 @@ test('a failed include is told of a manifest without skills, and of an internal 
   ])
 })
 
-test('a misspelled field of a skill or a manifest gets a suggestion, a foreign one and one whose meant field is there none', async () => {
+test('a misspelled field gets a suggestion; a foreign one, and one whose correct field exists, get none', async () => {
   const report = await check({
     'SKILLSET.md': '---\nlicense: MIT\nexclud: [x]\nlicence: MIT\n---\n',
     'a/SKILL.md': skill('a', 'licence: MIT\nversion: 1.0\nallowed_tools: Read\nagents:\n  - codex\n'),
@@ -107,7 +107,7 @@ test('a folder inside a skill has the documents of a mount there', async () => {
   ])
 })
 
-test('a missing license is told of the folder that lacks it, and not where everything below has its own', async () => {
+test('a missing license is reported for the folder that lacks it, and not if everything below has its own', async () => {
   const MIT = 'license: MIT\n'
   const licensed = {
     'a/SKILL.md': skill('a', MIT),
@@ -131,7 +131,7 @@ test('links of skills that are only described are checked with --private, and th
   expect(told(await check({}, '', { private: true }))).toEqual([['reference.broken', 'a/SKILL.md', 5, undefined]])
 })
 
-test('a link out of the folder of a skill is told with what an installed skill lacks, but for skills beside it', async () => {
+test('a link out of the folder of a skill is reported as missing after an installation, except to skills beside it', async () => {
   const report = await check({
     'SKILLSET.md': '---\nlicense: MIT\n---\n',
     'shared/style.md': '# Style\n',
@@ -151,7 +151,7 @@ test('a link out of the folder of a skill is told with what an installed skill l
   ])
 })
 
-test('a file in Git LFS keeps a skill from being installed, and the advice does not say otherwise', async () => {
+test('a file in Git LFS prevents the installation of a skill, and the advice agrees', async () => {
   const report = await check({
     'SKILLSET.md': '---\nlicense: MIT\n---\n',
     'a/SKILL.md': skill('a'),
@@ -166,7 +166,7 @@ test('a file in Git LFS keeps a skill from being installed, and the advice does 
   ])
 })
 
-test('symlinks of a working folder are the files that they lead to, also uncommitted ones; a second path to a skill is not told', async () => {
+test('symlinks of a working folder are the files at their targets, uncommitted ones too; a second path to a skill is not reported', async () => {
   await mkdir(join(root, 'skills/a'), { recursive: true })
   await symlink('../../shared/style.md', join(root, 'skills/a/style.md'))
   await symlink('/etc/hostname', join(root, 'skills/a/outside.md'))

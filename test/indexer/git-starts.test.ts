@@ -20,7 +20,7 @@ function counted(reader: RepositoryReader, counts: { begun: number; ended: numbe
   }
 }
 
-test('a job reads to the end whatever it reads, since git is started anew after a reading that was left', async () => {
+test('a job reads to the end, since git is restarted after an abandoned reading', async () => {
   const subject = await newRepository()
   const stores = newStores()
   const counts = { begun: 0, ended: 0 }

@@ -23,7 +23,7 @@ const SECRETS = {
   PGPASSWORD: 'not for jobs',
 }
 
-test('a job process gets no secret of the service, and yields to it', async () => {
+test('a job process gets no secret of the service, and has a lower priority', async () => {
   const folder = await temporaryFolder()
   const process = await startJobProcess(
     {
@@ -48,7 +48,7 @@ test('a job process gets no secret of the service, and yields to it', async () =
   expect(names.filter(name => name !== undefined && name in SECRETS)).toEqual([])
 })
 
-test('a job process receives what its store, its host and its network need, and nothing for a store that it does not open', () => {
+test('a job process gets the settings of its store, its host and its network, and none of a store that it does not open', () => {
   const common = {
     PATH: '/bin',
     https_proxy: 'http://proxy',

@@ -23,7 +23,7 @@ async function run(processes: JobRunner, name: string) {
   return processes.run(job, { signal, onStage: () => {} })
 }
 
-test('a job that comes while a process is starting for it waits for that one', async () => {
+test('a job that arrives while a process starts for it waits for that process', async () => {
   const { processes, started } = await openProcesses()
   const job = await scene.jobOf('one')
   for (const _ of ['starts one', 'starts another beside it']) await processes.ready(signal)

@@ -62,7 +62,7 @@ async function openWorker({ states: wrap = states => states, leaseSeconds = LEAS
 test.each([
   ['time', { wallSeconds: 1, processorSeconds: Number.POSITIVE_INFINITY }],
   ['processor time', { wallSeconds: Number.POSITIVE_INFINITY, processorSeconds: 0.5 }],
-])('a job that hangs without a turn for anything is ended after too much %s; the third time it fails', async (_, kill) => {
+])('a job that hangs with a blocked event loop is ended after too much %s; the third time it fails', async (_, kill) => {
   const { queue, log, metrics } = await openWorker({ settings: { kill } })
   const hanging = await scene.jobOf('hangs')
   await queue.offer(hanging)
@@ -76,7 +76,7 @@ test.each([
   expect(lines).toContain('mountglass_job_process_ends_total{reason="time"} 3')
 })
 
-test('what the processes that a job started hold counts as its memory', async () => {
+test('the memory of processes started by a job counts as its memory', async () => {
   const { queue, log } = await openWorker({ settings: { memoryMegabytes: 384 } })
   const job = await scene.jobOf('eats-elsewhere')
   await queue.offer(job)
@@ -86,7 +86,7 @@ test('what the processes that a job started hold counts as its memory', async ()
   expect(died.map(({ reason }) => reason)).toEqual(['memory', 'memory', 'memory'])
 })
 
-test('a kept process that died before it began a job is not held against the job: another one does it', async () => {
+test('a kept process that died before it began a job does not count against the job: another one runs it', async () => {
   const { processes, logged, close } = await scene.open({})
   onTestFinished(close)
   const [job, { signal }] = [await scene.jobOf('one'), new AbortController()]
@@ -96,7 +96,7 @@ test('a kept process that died before it began a job is not held against the job
   expect(await processes.run(job, { signal, onStage() {} })).toMatchObject({ status: 'indexed' })
 })
 
-test('why a job fails is told with the code and the stack of where it happened', async () => {
+test('a failed job has the code and the stack of its place', async () => {
   const { queue, log } = await openWorker()
   const { repository } = await scene.jobOf('one')
   const absent = { repository, commit: '0'.repeat(40) as IndexJob['commit'] }
@@ -146,7 +146,7 @@ test('a worker outlives documents that fail, and every job is done without a dea
   expect(log.filter(({ message }) => message === 'the job process died')).toEqual([])
 })
 
-test('processes are used again, and those that nobody needs are ended', async () => {
+test('processes are reused, and surplus ones are ended', async () => {
   const { queue, started, alive } = await openWorker({ settings: { idleMilliseconds: 0, concurrency: 1 } })
   await queue.offer(await scene.jobOf('one'))
   await queue.offer(await scene.jobOf('two'))
@@ -158,7 +158,7 @@ test('processes are used again, and those that nobody needs are ended', async ()
   expect(started()).toEqual(before)
 })
 
-test('before any job, a process starts for the one that comes beside a long one, and both are kept', async () => {
+test('before any job, a process starts for the one beside a long job, and both are kept', async () => {
   const { queue, started, alive } = await openWorker({ settings: { idleMilliseconds: 0 } })
   await until(async () => (await alive()) === 2)
   expect(started()).toHaveLength(2)
@@ -168,7 +168,7 @@ test('before any job, a process starts for the one that comes beside a long one,
   expect(started()).toHaveLength(2)
 })
 
-test('a job that turns out to be long yields to others, and its process is replaced after it', async () => {
+test('a job that becomes long gets a lower priority, and its process is replaced after it', async () => {
   const { queue, log, started, alive } = await openWorker()
   await until(async () => (await alive()) === 2)
   const usual = started()
@@ -179,7 +179,7 @@ test('a job that turns out to be long yields to others, and its process is repla
   expect(started()).toHaveLength(3)
 })
 
-test('a process that holds much after its job is replaced', async () => {
+test('a process with much memory after its job is replaced', async () => {
   // More than half of this is held by any process.
   const { queue, log } = await openWorker({ settings: { memoryMegabytes: 192 } })
   await queue.offer(await scene.jobOf('one'))

@@ -35,7 +35,7 @@ async function toldOf(name: string, files: Readonly<Record<string, string>>): Pr
 const numbered = (count: number, entry: (index: number) => [string, string]) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => entry(index)))
 
-test('a job tells each stage, and of its content how many files it has read of how many, and of no stage anything else', async () => {
+test('a job reports each stage, during content the files read of how many, and nothing else', async () => {
   const told = await toldOf(
     'tools',
     numbered(230, index => [`docs/${index}.md`, `# ${index}\n`]),

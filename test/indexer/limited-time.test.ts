@@ -51,7 +51,7 @@ describe('a job that runs out of processor time', () => {
     expect([...rows('documents').keys()]).toEqual(['a/notes.md', 'd/notes.md'])
   })
 
-  test('leaves out files, and of each skill nothing that an agent must read; the index says how many', async () => {
+  test('leaves out files, and of each skill nothing that an agent must read; the index has the number', async () => {
     const { header, rows, section, messages } = await indexFor(asked => (asked < PARSED ? 0 : 0.6))
     expect(header.truncated).toBe(true)
     expect(messages).toEqual([`6 files left out, 0 of them skills: ${LIMIT}`])
@@ -72,13 +72,13 @@ describe('a job that runs out of processor time', () => {
     expect(rows('packages').get('c/SKILL.md')).toHaveProperty('archive')
   })
 
-  test('leaves out skills after three quarters of it, and finishes the one that it had begun', async () => {
+  test('leaves out skills after three quarters of it, and completes the current one', async () => {
     const { rows, messages } = await indexFor(asked => (asked < BEGUN ? 0 : 0.8))
     expect([...rows('skills').keys()]).toEqual(['b/SKILL.md'])
     expect(messages).toEqual([`4 files left out, 1 of them skills: ${LIMIT}`])
   })
 
-  test('keeps a file of a skill that is left out where another one includes it, and lists it nowhere', async () => {
+  test('keeps a file of a skill that is left out if another one includes it, and lists it nowhere', async () => {
     const included = { 'c/SKILL.md': skill('c', 'Do it.\n', 'include: [A.md, ../b/shared.md]\n'), 'c/A.md': '# First\n' }
     const { rows, section } = await indexFor(asked => (asked < PARSED ? 0 : 0.8), { ...FILES, ...included })
     expect([...rows('skills').keys()]).toEqual(['c/SKILL.md'])
@@ -99,7 +99,7 @@ describe('a job that runs out of processor time', () => {
     expect(messages).toContain(`1 skills left out: ${LIMIT}`)
   })
 
-  test('says so, too, where only a file is left out that links alone lead to', async () => {
+  test('reports a partial index even if only a linked file is left out', async () => {
     const files = {
       ...FILES,
       'c/SKILL.md': skill('c', 'Run [it](../tools/run.ts) and [that](../tools/that.ts).\n'),

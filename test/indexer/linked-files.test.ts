@@ -24,7 +24,7 @@ test('a package has the files that symlinks of its folder lead to, but for those
   expect(held.sort()).toEqual(['a/SKILL.md', 'a/shared/style.md', 'a/style.md'])
 })
 
-test('a comparison sees a symlink as a file with the bytes of its target', async () => {
+test('a comparison reads a symlink as a file with the bytes of its target', async () => {
   const files = {
     'a/SKILL.md': skill('a'),
     'shared/style.md': '# Style\n',
@@ -42,7 +42,7 @@ test('a comparison sees a symlink as a file with the bytes of its target', async
   expect(JSON.stringify(delivered(linked))).toContain('a/bin/run.sh')
 })
 
-test('what is kept in Git LFS is told as such: a skill, a reference, an include, a license', async () => {
+test('a file in Git LFS is reported as such: a skill, a reference, an include, a license', async () => {
   const { rows, header } = await indexFiles({
     'a/SKILL.md': skill('a', 'Read [manual](manual.md) and [page](../docs/page.txt).\n'),
     'a/manual.md': POINTER,
@@ -67,7 +67,7 @@ test('what is kept in Git LFS is told as such: a skill, a reference, an include,
   expect(ofSkill).toMatchObject([{ code: 'skill.unreadable', message: expect.stringContaining('Git LFS') }])
 })
 
-test('a license file that is too long to be read is told as such', async () => {
+test('a license file that is too long to be read is reported as such', async () => {
   const { rows } = await indexFiles({ 'a/SKILL.md': skill('a'), 'a/LICENSE': 'word '.repeat(LICENSE_TEXT_BYTES / 4) })
   expect(rows('contexts').get('a/SKILL.md')?.warnings).toMatchObject([
     { code: 'license.unrecognized', message: say('license.unrecognized:long', { limit: LICENSE_TEXT_BYTES }) },

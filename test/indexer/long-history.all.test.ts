@@ -15,7 +15,7 @@ import {
 
 useReuseScene()
 
-test('a long history: every snapshot says what it says alone, in at most 64 packs, of which it refers to half or more', async () => {
+test('in a long history every snapshot equals one made alone, in at most 64 packs, half or more of which it uses', async () => {
   const subject = await newRepository()
   const { blobs, states } = newStores()
   let commit = await subject.repository.commit({ ...pages(60), 'a/SKILL.md': skill('a') })

@@ -80,7 +80,7 @@ const ALWAYS = 2
 const LICENSE = { 'package.json': '{"license":"MIT"}\n' }
 const skill = (name: string, body = 'Do it.\n') => `---\nname: ${name}\ndescription: Does ${name}.\n---\n${body}`
 
-test('the next commit of 1,000 files with 5 changed ones brings those, and says the same as from scratch', async () => {
+test('the next commit of 1,000 files with 5 changed ones fetches those, and equals an index from scratch', async () => {
   const repository = await newRepository()
   const files = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, index): [string, TestFile] =>
@@ -108,7 +108,7 @@ test('the next commit of 1,000 files with 5 changed ones brings those, and says 
   expect(await meaningOf(stores.blobs, described, second)).toEqual(await meaningOf(scratch.blobs, described, second))
 })
 
-test('what was of no use before is brought when it comes to be linked', async () => {
+test('a file that was not needed before is fetched when it is linked', async () => {
   const repository = await newRepository()
   const first = await repository.commit({ ...LICENSE, 'docs/a.md': '# A\n', 'src/one.ts': 'one()\n', 'src/two.ts': 'two()\n' })
   const second = await repository.commit({ 'docs/a.md': '# A\n\nSee [it](../src/two.ts).\n' })
@@ -121,7 +121,7 @@ test('what was of no use before is brought when it comes to be linked', async ()
   expect(await meaningOf(stores.blobs, described, second)).toEqual(await meaningOf(scratch.blobs, described, second))
 })
 
-test('of pictures and the like the same is said wherever the repository lies, and whatever was indexed before', async () => {
+test('pictures and other binary files give the same index at any host, after any earlier index', async () => {
   const repository = await newRepository()
   const files = {
     ...LICENSE,
@@ -152,7 +152,7 @@ test('of pictures and the like the same is said wherever the repository lies, an
   await local.close()
 })
 
-test('a commit that is built on another that was built so goes on likewise', async () => {
+test('a commit built on one that was built on another equals an index from scratch', async () => {
   const repository = await newRepository()
   const stores = newStores()
   const shas: CommitSha[] = []
@@ -178,7 +178,7 @@ test.each<[string, (repository: HostRepository, commit: CommitSha, stores: Store
   ['the directories lie', (...which) => swapRecords(...which)],
   ['the packs are gone', async (_, __, { blobs }) => removeAll(blobs, '/p/')],
   ['the packs are damaged', (_, __, { blobs }) => damageAll(blobs, '/p/')],
-])('the snapshot says the same when %s', async (_, spoil) => {
+])('the snapshot equals one from scratch when %s', async (_, spoil) => {
   const repository = await newRepository()
   const first = await repository.commit(FILES)
   const second = await repository.commit({ 'docs/b.md': '# B\n\nChanged.\n' })
@@ -190,7 +190,7 @@ test.each<[string, (repository: HostRepository, commit: CommitSha, stores: Store
   expect(await meaningOf(stores.blobs, described, second)).toEqual(await meaningOf(scratch.blobs, described, second))
 })
 
-test('the snapshot says the same when the store gives no packs', async () => {
+test('the snapshot equals one from scratch when the store returns no packs', async () => {
   const repository = await newRepository()
   const first = await repository.commit(FILES)
   const second = await repository.commit({ 'docs/b.md': '# B\n\nChanged.\n' })
@@ -265,7 +265,7 @@ async function damageAll(blobs: BlobStore, part: string): Promise<void> {
   }
 }
 
-test('a repository that is private now takes nothing from where it was public', async () => {
+test('a private repository reuses nothing from its time as a public one', async () => {
   const repository = await newRepository()
   const first = await repository.commit(FILES)
   const second = await repository.commit({ 'docs/b.md': '# B\n\nChanged.\n' })

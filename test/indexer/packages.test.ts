@@ -27,7 +27,7 @@ async function refusalOf(files: Parameters<typeof indexFiles>[0], path = 'a/SKIL
 }
 
 describe('an archive', () => {
-  test('is what its digest says, and tar reads names, bytes and modes of it', async () => {
+  test('has its digest, and tar reads its names, bytes and modes', async () => {
     const script = '#!/bin/sh\necho a\n'
     const text = skill('a')
     const long = `${'deep/'.repeat(20)}${'n'.repeat(90)}.md`
@@ -100,7 +100,7 @@ describe('an archive', () => {
 })
 
 describe('a package', () => {
-  test('leaves out what manifests exclude, and counts it', async () => {
+  test('leaves out excluded files, and counts them', async () => {
     const packages = await packagesOf({
       'SKILLSET.md': '---\nexclude: ["*.secret.md", /a/drafts/]\n---\n',
       'a/SKILL.md': skill('a'),
@@ -136,12 +136,12 @@ describe('a package', () => {
     expect(plain.get('a/SKILL.md')).toHaveProperty('archive')
   })
 
-  test('of a skill at the root is offered whatever the repository is called', async () => {
+  test('of a skill at the root is offered for any name of the repository', async () => {
     const packages = await packagesOf({ LICENSE: MIT, 'SKILL.md': skill('another'), 'docs/x.md': 'x' })
     expect(packages.get('SKILL.md')).toHaveProperty('archive')
   })
 
-  test('holds the skills inside it, of which each has one of its own', async () => {
+  test('holds the skills inside it, which have packages of their own', async () => {
     const packages = await packagesOf({ 'a/SKILL.md': skill('a'), 'a/b/SKILL.md': skill('b') })
     expect([...packages.values()].filter(row => 'archive' in row)).toHaveLength(2)
   })
@@ -263,7 +263,7 @@ describe('a skill cannot be installed', () => {
 })
 
 describe('digests', () => {
-  test('of files stand in their rows, in the rows of folders and in the context', async () => {
+  test('of files are in their rows, in the rows of folders and in the context', async () => {
     const { rows } = await indexFiles({ 'a/SKILL.md': skill('a'), 'a/x.md': 'x\n', 'a/logo.png': PNG, 'docs/d.md': '# D\n' })
     expect(rows('files').get('a/logo.png')).toMatchObject({ refusal: 'file.not_text', sha256: hash('sha256', PNG, 'hex') })
     expect(rows('entries').get('docs\0d.md')).toMatchObject({ sha256: hash('sha256', '# D\n', 'hex') })
@@ -290,7 +290,7 @@ describe('digests', () => {
     expect(rows('contexts').get('a/SKILL.md')?.full?.sha256).toBe(hash('sha256', whole, 'hex'))
   })
 
-  test('are not told of what is described only or excluded, nor of a skill that lacks something', async () => {
+  test('are absent for described-only, excluded and incomplete skills', async () => {
     const { rows } = await indexFiles({
       'SKILLSET.md': '---\nexclude: [hidden.md]\n---\n',
       'hidden.md': 'hidden\n',

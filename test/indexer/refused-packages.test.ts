@@ -26,7 +26,7 @@ describe('a skill is refused by clients of the skills extension of MCP alone', (
   })
 })
 
-test('a skill that clients refuse says so, unless another warning does', async () => {
+test('a skill that clients refuse has a warning, unless another one says it', async () => {
   const { rows } = await indexFiles({
     'a/SKILL.md': skill('a', 'x\n', 'metadata:\n  version: 1.0\n'),
     'b/SKILL.md': skill('another'),

@@ -45,7 +45,7 @@ test.each<[string, Record<string, string | null>]>([
     ),
   ],
   ['a skill is the root', { 'SKILL.md': SKILLS['skills/plain/SKILL.md'] as string }],
-])('the next commit says of skills what it says from scratch when %s', async (_, change) => {
+])('the skills of the next commit equal those from scratch when %s', async (_, change) => {
   const { subject, blobs, states } = await firstCommit()
   const second = await subject.repository.commit(change)
   const third = await subject.repository.commit({ 'docs/2/page-2.md': page(2, 2) })

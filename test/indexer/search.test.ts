@@ -33,7 +33,7 @@ async function indexFiles(files: Record<string, TestFile>) {
   return index(repository, commit, repositories.root)
 }
 
-describe('what is searched', () => {
+describe('search covers', () => {
   test('skills, their files and documents; no overviews, translations, internal or merely linked files', async () => {
     const { section } = await indexFiles({
       'README.md': '# Overview\n',
@@ -123,7 +123,7 @@ describe('one commit after another', () => {
 
   const CHANGED = { ...FIRST, 'docs/b.md': '# B\n\nchanged words\n', 'docs/bb.md': '# New\n' }
 
-  test('the second says the same as from scratch', async () => {
+  test('the second index equals one from scratch', async () => {
     const made = await commits(FIRST, CHANGED)
     const fromScratch = await indexAll(made, made.shas.slice(1))
     const states = createMemoryStateStore()
@@ -136,7 +136,7 @@ describe('one commit after another', () => {
     ['names a commit that is not there', ({ repository }, states) => write(states, repository, { commit: 'd'.repeat(40) })],
     ['is of no known form', ({ repository }, states) => write(states, repository, ['what', { is: 'this' }])],
     ['cannot be read or written', async (_, states) => Object.assign(states, { read: () => Promise.reject(new Error('down')) })],
-  ])('the snapshot says the same when the note of the last commit %s', async (_, spoil) => {
+  ])('the snapshot equals one from scratch when the record of the last commit %s', async (_, spoil) => {
     const made = await commits(FIRST, CHANGED)
     const fromScratch = await indexAll(made, made.shas.slice(1))
     const states = createMemoryStateStore()
@@ -147,7 +147,7 @@ describe('one commit after another', () => {
     await made.host.close()
   })
 
-  test('a repository that was public goes on from nothing when it is private, and nothing public changes', async () => {
+  test('a formerly public repository starts from nothing when it is private, and no public object changes', async () => {
     const made = await commits(FIRST, CHANGED)
     const states = createMemoryStateStore()
     const blobs = createMemoryBlobStore(systemClock)
@@ -181,7 +181,7 @@ describe('one commit after another', () => {
     await states.create(lastIndexedKey(repository), value)
   }
 
-  test('a job that failed over what it went on from does not go on from it again', async () => {
+  test('a job that failed because of the earlier snapshot does not use it again', async () => {
     const made = await commits(FIRST, CHANGED)
     const states = createMemoryStateStore()
     const blobs = createMemoryBlobStore(systemClock)

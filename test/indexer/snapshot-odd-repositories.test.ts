@@ -43,7 +43,7 @@ describe('odd repositories', () => {
     expect(header.root.diagnostics).toMatchObject([{ code: 'tree.invalid_name' }])
   })
 
-  test('a missing blob is said, and the rest is there', async () => {
+  test('a missing blob is reported, and the rest is indexed', async () => {
     const repository = await newRepository()
     const commit = await repository.commit({ 'a.md': '# A\n', 'gone.md': '# Gone\n', 'g/SKILL.md': skill('g') })
     await repository.dropObject(await repository.oidAt(commit, 'gone.md'))
@@ -56,7 +56,7 @@ describe('odd repositories', () => {
     ])
   })
 
-  test('more license texts than are read leave what they govern described, and the index says that it is partial', async () => {
+  test('more license texts than the limit leave their files described only, and the index is partial', async () => {
     const words = 'word '.repeat(26_000)
     const licenses = Array.from({ length: 1_040 }, (_, number): [string, string] => [
       `${String(number).padStart(4, '0')}/LICENSE`,
@@ -69,7 +69,7 @@ describe('odd repositories', () => {
     expect(rows('folders').get('1039')?.license).toMatchObject({ kind: 'unknown' })
   })
 
-  test('folders that are too deep are left out and the index says that it is partial', async () => {
+  test('folders beyond the depth limit are left out and the index is partial', async () => {
     const { header, rows } = await indexFiles({ [`${'d/'.repeat(300)}a.md`]: '# A\n', 'b.md': '# B\n' })
     expect(header.truncated).toBe(true)
     expect([...rows('documents').keys()]).toEqual(['b.md'])

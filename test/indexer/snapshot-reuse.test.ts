@@ -9,7 +9,7 @@ import { index, meaningAlone, newRepository, newStores, page, pages, skill, useR
 useReuseScene()
 
 describe('the next commit', () => {
-  test('is a pack of what is new, and a header; the packs before it stay as they are', async () => {
+  test('is one pack of new objects, and a header; the packs before it stay unchanged', async () => {
     const subject = await newRepository()
     const first = await subject.repository.commit({ ...pages(500), 'a/SKILL.md': skill('a') })
     const second = await subject.repository.commit({ 'docs/1/page-1.md': page(1, 1), 'docs/5/new.md': page(9_999) })
@@ -41,7 +41,7 @@ describe('the next commit', () => {
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
   })
 
-  test('knows what was renamed', async () => {
+  test('recognises renamed files', async () => {
     const subject = await newRepository()
     const first = await subject.repository.commit(pages(300))
     const moved = Object.fromEntries(Object.entries(pages(300)).map(([path, text]) => [path.replace('docs/', 'guide/'), text]))
@@ -57,7 +57,7 @@ describe('the next commit', () => {
   })
 })
 
-test('when most of a tree goes, what is left is written anew', async () => {
+test('when most of a tree is deleted, the rest is written again', async () => {
   const subject = await newRepository()
   const { blobs, states } = newStores()
   const first = await subject.repository.commit(pages(300))
@@ -74,7 +74,7 @@ test('when most of a tree goes, what is left is written anew', async () => {
   expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
 })
 
-describe('packs that go while they are gone on from', () => {
+describe('packs that disappear while a job builds on them', () => {
   async function twoCommits() {
     const subject = await newRepository()
     const first = await subject.repository.commit(pages(50))
@@ -109,7 +109,7 @@ describe('packs that go while they are gone on from', () => {
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
   })
 
-  test('no header is left without its packs when they go again and again', async () => {
+  test('no header is left without its packs when they disappear again and again', async () => {
     const { subject, second, blobs, states } = await twoCommits()
     const removeAll = async () => {
       for (const key of await blobs.list('')) if (key.includes('/p/')) await blobs.remove(key)
@@ -121,7 +121,7 @@ describe('packs that go while they are gone on from', () => {
     expect(await meaningOf(blobs, subject.described, second)).toEqual(await meaningAlone(subject, second))
   })
 
-  test('the header of another worker, who was sooner, stays', async () => {
+  test('the header of a faster worker stays', async () => {
     const { subject, second, blobs, states } = await twoCommits()
     const key = headerKey(subject.described, second)
     let isOther = true

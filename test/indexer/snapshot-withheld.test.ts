@@ -38,7 +38,7 @@ describe('licenses', () => {
   })
 })
 
-describe('what is withheld', () => {
+describe('withheld content', () => {
   test('no row of any table names what is excluded or closed', async () => {
     const { rows, header } = await indexFiles({
       'SKILLSET.md': '---\nexclude: [hidden/, "*.private.md"]\n---\n',
@@ -64,7 +64,7 @@ describe('what is withheld', () => {
   })
 })
 
-test('of a closed folder nothing is told, not even by which file it is licensed', async () => {
+test('of a closed folder appears nowhere, not even the path of its license file', async () => {
   const { rows } = await indexFiles({ 'closed/SKILLSET.md': '---\nbroken', 'closed/LICENSE': MIT, 'closed/a.md': '# A\n' })
   expect(rows('folders').get('closed')).toEqual({
     counts: { skills: 0, documents: 0 },

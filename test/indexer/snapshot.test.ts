@@ -59,13 +59,13 @@ describe('skills', () => {
     expect(rows('files').get('a/x.md')).toHaveProperty('record')
   })
 
-  test('skills of one name keep their paths and say so', async () => {
+  test('skills of one name keep their paths and get a warning', async () => {
     const { rows } = await indexFiles({ 'x/a/SKILL.md': skill('a'), 'y/a/SKILL.md': skill('a', 'Other.\n') })
     for (const row of rows('skills').values())
       expect(row.warnings).toEqual([expect.objectContaining({ code: 'name.duplicate', field: 'name' })])
   })
 
-  test('a SKILL.md that is no text is said to be unreadable and is no skill', async () => {
+  test('a SKILL.md that is no text is reported as unreadable and is no skill', async () => {
     const { header, rows } = await indexFiles({
       'a/SKILL.md': new Uint8Array([0xff, 0xfe, 0x00]),
       'b/SKILL.md': 'x'.repeat(1024 * 1024 + 1),
@@ -84,7 +84,7 @@ describe('skills', () => {
 })
 
 describe('rules and includes', () => {
-  test('rules come root first, then the body, then includes of manifests and of the skill, each file once', async () => {
+  test('rules are ordered root first, then the body, then includes of manifests and of the skill, each file once', async () => {
     const { rows, text } = await indexFiles({
       'SKILLSET.md': '---\nname: Root\ninclude: [style.md]\n---\n\nRoot rules.\n\n',
       'style.md': 'Style.\n',
@@ -150,7 +150,7 @@ describe('rules and includes', () => {
     expect(told).toEqual(codes)
   })
 
-  test('what is included but not delivered is not even stored', async () => {
+  test('an included file that is not delivered is not stored', async () => {
     const { stored, section } = await indexFiles({
       'SKILLSET.md': '---\nexclude: [hidden.md]\n---\n',
       'hidden.md': 'excluded words',
@@ -167,7 +167,7 @@ describe('rules and includes', () => {
     expect([...(section?.terms.keys() ?? [])].join(' ')).not.toMatch(/excluded|closed|reserved/)
   })
 
-  test('a context asks for at most 16 files, whether they are there or not', async () => {
+  test('a context includes at most 16 files, missing ones counted', async () => {
     const names = Array.from({ length: 100 }, (_, number) => `missing-${number}.md`)
     const { rows } = await indexFiles({ 'a/SKILL.md': skill('a', 'Body.\n', `include: [${names}, ${names}]\n`) })
     const codes = rows('contexts')

@@ -53,7 +53,7 @@ async function mixed(): Promise<Awaited<typeof made> & { all: Place }> {
 }
 
 describe('a sweep that is killed', () => {
-  test('at any step leaves what is used whole, and the next one goes on', async () => {
+  test('at any step leaves used objects whole, and the next one continues', async () => {
     const reference = await mixed()
     const counting = steppedPlace(reference.all, async () => {})
     await counting.sweep()
@@ -82,7 +82,7 @@ describe('a sweep that is killed', () => {
   })
 })
 
-describe('a job that goes on from packs that a sweep is about to remove', () => {
+describe('a job that builds on packs that a sweep is about to remove', () => {
   /** What a job does, each step at a step of the sweep. */
   const steps = (snapshot: SmallSnapshot, { stores: { blobs } }: Place) => [
     () => snapshot.writePacks(blobs),
@@ -90,7 +90,7 @@ describe('a job that goes on from packs that a sweep is about to remove', () => 
     () => snapshot.lookAgain(blobs),
   ]
 
-  test('has a snapshot that reads right, or none, whenever it writes, publishes and looks again', async () => {
+  test('has a whole snapshot, or none, whenever it writes, publishes and checks again', async () => {
     const counting = steppedPlace((await mixed()).all, async () => {})
     await counting.sweep()
     const outcomes = { whole: 0, none: 0 }
@@ -124,7 +124,7 @@ describe('a job that goes on from packs that a sweep is about to remove', () => 
     expect(outcomes.none).toBeGreaterThan(0)
   })
 
-  test('and dies before it looks again has its snapshot built anew', async () => {
+  test('and dies before it checks again has its snapshot built again', async () => {
     const counting = steppedPlace((await mixed()).all, async () => {})
     await counting.sweep()
     let repaired = 0
@@ -190,7 +190,7 @@ describe('a second sweep', () => {
 })
 
 describe('a store that fails', () => {
-  test('for one repository is told of, and the others are swept', async () => {
+  test('for one repository is reported, and the others are swept', async () => {
     const all = inMemory()
     for (let id = 0; id < 5; id++) await written(all, 1, ['text'], undefined, { ...repository, id: `test-${id}` })
     all.clock.advance(91 * DAY)
@@ -221,7 +221,7 @@ describe('a store that fails', () => {
     expect(reads).toBeLessThan(30)
   })
 
-  test('or a sweep that is told to stop leaves its turn to the next', async () => {
+  test('or a sweep that is stopped leaves its turn to the next', async () => {
     const { all } = await mixed()
     const stop = new AbortController()
     stop.abort(new Error('interrupted'))
@@ -230,7 +230,7 @@ describe('a store that fails', () => {
   })
 })
 
-test('a listing that is written anew while the sweep looks at it stays', async () => {
+test('a listing that is rewritten while the sweep reads it stays', async () => {
   const all = inMemory()
   const [gone, fresh] = [await written(all, 1), await written(all, 2)]
   await list(all, gone)

@@ -83,7 +83,7 @@ async function copyOf({ blobs, states }: Stores): Promise<Stores> {
   return copy
 }
 
-describe('an index job that comes upon packs that are due', () => {
+describe('an index job that finds packs that are due for removal', () => {
   /** What a visitor gets in the end: what is not there is indexed once more. */
   async function inTheEnd(stores: Stores, job: IndexJob): Promise<{ wasThere: boolean; rows: number | null }> {
     const rows = await readAll(stores, job)
@@ -92,7 +92,7 @@ describe('an index job that comes upon packs that are due', () => {
     return { wasThere: false, rows: await readAll(stores, job) }
   }
 
-  test('while a sweep goes on leaves a snapshot that reads right, or none', async () => {
+  test('during a sweep leaves a whole snapshot, or none', async () => {
     const freshStores = await dueStores()
     const alone = await freshStores()
     await index(alone, first)
@@ -132,7 +132,7 @@ describe('an index job that comes upon packs that are due', () => {
     expect(seen).toEqual(new Set([true, false]))
   })
 
-  test('goes on from an earlier commit whose header the sweep removes meanwhile, and keeps what it refers to', async () => {
+  test('builds on an earlier commit whose header the sweep removes meanwhile, and keeps its packs', async () => {
     let steps = 1
     for (let at = 0; at < steps; at++) {
       const stores = { blobs: createMemoryBlobStore(clock), states: createMemoryStateStore() }

@@ -37,7 +37,7 @@ function openStores() {
 
 const NOTHING = { published: 0, waitingPublished: 0, bytes: 0 }
 
-test('what an earlier publication named is removed a day after a sweep found it, and what is published stays', async () => {
+test('content of an earlier publication is removed a day after a sweep found it, and published content stays', async () => {
   const at = openStores()
   await at.publish(OLD)
   const old = await at.keys()
@@ -57,7 +57,7 @@ test('what an earlier publication named is removed a day after a sweep found it,
   expect(await at.sweep()).toEqual(NOTHING)
 })
 
-test('what is published again meanwhile stays', async () => {
+test('content that is published again meanwhile stays', async () => {
   const at = openStores()
   await at.publish(OLD)
   await at.publish(NEW)
@@ -68,7 +68,7 @@ test('what is published again meanwhile stays', async () => {
   expect(await at.publish(OLD)).toEqual({ uploads: [], changes: [] })
 })
 
-test('what is published while it is removed is there afterwards, whoever is first', async () => {
+test('content that is published during its removal exists afterwards, in either order', async () => {
   for (const moment of ['before', 'after'] as const) {
     const at = openStores()
     await at.publish(OLD)

@@ -36,7 +36,7 @@ export function sweepOverStores({ blobs, states }: StorePair): void {
     return placeOver({ blobs: datedBy(clock, blobStore), states: stateStore }, clock)
   }
 
-  test('tells what would go, removes it, and its packs a day later, and leaves what is used', async () => {
+  test('lists what it would remove, removes it, and its packs a day later, and keeps used objects', async () => {
     const all = await openPlace()
     const dead = await written(all, 1, ['kept', 'dropped'])
     const alone = await written(all, 3)

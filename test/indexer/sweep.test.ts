@@ -25,7 +25,7 @@ const PAIRS = LOCAL_BLOB_STORES.map((blobs, at) => pairOf(blobs, LOCAL_STATE_STO
 describeDrivers('a sweep over', PAIRS, sweepOverStores)
 
 describe('a snapshot', () => {
-  test('whose job is under way loses no pack, however long it takes until it is published', async () => {
+  test('whose job is running loses no pack, however long the job takes', async () => {
     const all = inMemory()
     const snapshot = await makeSnapshot(repository, commitOf(1), ['a'])
     await snapshot.writePacks(all.stores.blobs)
@@ -72,7 +72,7 @@ describe('a snapshot', () => {
     expect(await textsOf(all, snapshot)).toEqual(snapshot.texts)
   })
 
-  test('that cannot be read goes, so that it is built anew, and takes no pack with it', async () => {
+  test('that cannot be parsed is removed, to be built again, and takes no pack with it', async () => {
     const all = inMemory()
     const { blobs } = all.stores
     const [damaged, whole] = [await written(all, 1), await written(all, 2)]
@@ -88,7 +88,7 @@ describe('a snapshot', () => {
     for (const snapshot of [damaged, whole]) expect(await textsOf(all, snapshot)).toEqual(snapshot.texts)
   })
 
-  test('that is of another commit than its key says goes', async () => {
+  test('of another commit than its key is removed', async () => {
     const all = inMemory()
     const { blobs } = all.stores
     const snapshot = await written(all, 1)
@@ -98,7 +98,7 @@ describe('a snapshot', () => {
     expect(await all.sweep()).toMatchObject({ snapshots: { damaged: 2 }, keptSnapshots: 1 })
   })
 
-  test('that came damaged once and lies whole stays', async () => {
+  test('that was read damaged once and is whole stays', async () => {
     const all = inMemory()
     const snapshot = await written(all, 1)
     let reads = 0
@@ -120,7 +120,7 @@ describe('a snapshot', () => {
     expect(await textsOf(all, snapshot)).toEqual(snapshot.texts)
   })
 
-  test('whose pack is gone goes', async () => {
+  test('whose pack is missing is removed', async () => {
     const all = inMemory()
     const snapshot = await written(all, 1)
     await all.stores.blobs.remove(packKey(repository, snapshot.header.packs[0]?.name ?? ''))
@@ -129,7 +129,7 @@ describe('a snapshot', () => {
     expect(await all.sweep()).toMatchObject({ snapshots: { incomplete: 1 }, keptSnapshots: 0 })
   })
 
-  test('of another version keeps its packs, and of an earlier one goes a week after an upgrade', async () => {
+  test('of another version keeps its packs, and of an earlier one is removed a week after an upgrade', async () => {
     const all = inMemory()
     const { blobs } = all.stores
     const snapshot = await written(all, 1)
@@ -150,7 +150,7 @@ describe('a snapshot', () => {
     expect(await all.sweep()).toMatchObject({ snapshots: { expired: 1 }, keptSnapshots: 0, waitingPacks: 1 })
   })
 
-  test('of a later version that cannot be read here keeps all packs of its repository', async () => {
+  test('of a later version that cannot be parsed keeps all packs of its repository', async () => {
     const all = inMemory()
     const { blobs } = all.stores
     const orphan = await makeSnapshot(repository, commitOf(3), ['dead job'])
@@ -184,8 +184,8 @@ describe('a repository that its host hides', () => {
   })
 })
 
-describe('what is none of its business', () => {
-  test('stays as it is', async () => {
+describe('an unknown key', () => {
+  test('stays unchanged', async () => {
     const all = inMemory()
     const strange = ['probes/a', 'pub/x', 'pub/000/test-1/q/a', 'prv/000/test-1/p/short', 'media/a']
     for (const key of strange) await all.stores.blobs.create(key, Buffer.from('a'))
@@ -218,7 +218,7 @@ describe('what is none of its business', () => {
   })
 })
 
-test('what a listing of a later version says is left to that version', async () => {
+test('listings of a later version are left to that version', async () => {
   const all = inMemory()
   const versions = VERSIONS
   await all.stores.states.create(`ctl/owner/000/test-o/${versions}/test-1`, { odd: true })

@@ -38,7 +38,7 @@ async function firstCommit() {
   return { subject, first, ...stores }
 }
 
-describe('the next commit says what it says from scratch', () => {
+describe('texts of the next commit equal those from scratch', () => {
   test.each<[string, Record<string, string | null>]>([
     ['one text changed', { 'docs/1/page-1.md': page(1, 1) }],
     ['the license forbids copies', { 'package.json': '{"license":"UNLICENSED"}\n' }],
@@ -73,7 +73,7 @@ describe('the next commit says what it says from scratch', () => {
   })
 })
 
-test('an unchanged text is not parsed again: what was read of it is taken from the earlier snapshot', async () => {
+test('an unchanged text is not parsed again: its reading is taken from the earlier snapshot', async () => {
   const { subject, first, blobs, states } = await firstCommit()
   await replaceReadings(blobs, subject, first, bytes => {
     return rewritten(bytes, reading => (reading.title === 'Declared' ? { ...reading, title: 'As it was read' } : reading))

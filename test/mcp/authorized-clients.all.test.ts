@@ -118,7 +118,7 @@ describe('openid-client', () => {
 })
 
 describe.each(FOREIGN_CLIENTS)('%s', (_name, client) => {
-  test.each(['', '@main'])('is sent to the person, reads the repository and refreshes on its own (address%s)', async suffix => {
+  test.each(['', '@main'])('is sent to the person, reads the repository and refreshes by itself (address%s)', async suffix => {
     const url = new URL(resourceOf(suffix))
     const keeper = new Keeper()
     const read = () => readSkill(client, url, keeper, 'SKILL.md')

@@ -66,7 +66,7 @@ async function runSuite(args: readonly string[], visit: (location: URL) => Promi
   return output
 }
 
-test.each(['2025-11-25', '2026-07-28'])('an authorization server as the suite of %s asks for', async revision => {
+test.each(['2025-11-25', '2026-07-28'])('an authorization server as the suite of %s requires', async revision => {
   const port = await freePort()
   const resource = `${service.baseUrl}/mcp${scene.address}`
   const app = ['--client-id', await register(port), '--port', String(port), '--resource', resource]

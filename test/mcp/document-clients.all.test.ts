@@ -68,7 +68,7 @@ const own = (method: string, path = '') =>
 describe.each(FOREIGN_CLIENTS)('%s', (name, client) => {
   const id = `${APP}?${name.length}`
 
-  test('names the URL of its metadata, is approved, reads and refreshes on its own', async () => {
+  test('sends the URL of its metadata, is approved, reads and refreshes by itself', async () => {
     const keeper = await connect(client, id)
     expect(keeper.kept.client?.client_id).toBe(id)
     const first = keeper.kept.tokens
@@ -77,7 +77,7 @@ describe.each(FOREIGN_CLIENTS)('%s', (name, client) => {
     expect(keeper.kept.tokens?.refresh_token).not.toBe(first?.refresh_token)
   })
 
-  test('two installations are one app to the person, and where it ends, both send them to the service again', async () => {
+  test('two installations are one app to the person, and after its end both are sent to the service again', async () => {
     const keepers = [await connect(client, id), await connect(client, id)]
     const { items } = (await (await own('GET')).json()) as Listed
     expect(items).toMatchObject([{ client: { name: 'An app', uri: 'https://client.example/' }, address: CLOSED }])

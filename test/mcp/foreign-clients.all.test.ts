@@ -108,14 +108,14 @@ describe('a private repository', () => {
     await scene?.close()
   })
 
-  test('the inspector says that somebody must sign in', async () => {
+  test('the inspector shows that sign-in is required', async () => {
     const args = [program('mcp-inspector'), '--cli', url, '--transport', 'http', '--method', 'tools/list', '--stored-auth-only']
     const env = { PATH: process.env.PATH, HOME: folder }
     const ended = run(process.execPath, args, { cwd: folder, env })
     await expect(ended).rejects.toMatchObject({ stderr: expect.stringContaining('auth_required') })
   })
 
-  test('the inspector sends the person to the service, keeps what they approved, and ends it', async () => {
+  test('the inspector sends the person to the service, keeps the approved grant, and ends it', async () => {
     const person = await openPerson(service.baseUrl, () => scene.signIn(service.baseUrl))
     const inspect = async (...args: string[]) => {
       const callback = `http://127.0.0.1:${await freePort()}/oauth/callback`
@@ -143,7 +143,7 @@ describe('a private repository', () => {
     await person.close()
   })
 
-  test('mcp-remote sends the person to the service, and passes calls on once they approved', async () => {
+  test('mcp-remote sends the person to the service, and passes calls on after the approval', async () => {
     const person = await openPerson(service.baseUrl, () => scene.signIn(service.baseUrl))
     const args = [program('mcp-remote'), url, '--allow-http']
     // The helper of the desktop calls a program that does nothing; the person's browser is that of the test.

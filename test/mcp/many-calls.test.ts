@@ -57,7 +57,7 @@ test('clients that go away in the middle leave nothing behind', async () => {
   expect(await call()).toBe(200)
 })
 
-test('the call of a client that goes away reads nothing more', async () => {
+test('the call of a client that disconnects reads nothing more', async () => {
   const counted = countStore(createMemoryBlobStore(handClock('2026-01-01T00:00:00Z')))
   const files = { 'package.json': '{"license":"MIT"}\n', 'one/SKILL.md': '---\nname: one\ndescription: One.\n---\nDo it.\n' }
   const held = await testApp({ 'acme/tools': files }, { blobs: counted.blobs })

@@ -37,12 +37,12 @@ describe('an argument that is null', () => {
     ['search_repo', { query: 'first', path: null, cursor: null, limit: null }, { query: 'first' }],
     ['load_skill', { path: 'skills/one/SKILL.md', cursor: null }, { path: 'skills/one/SKILL.md' }],
     ['read_repo_file', { path: 'docs/guide.md', offset: null, limit: null }, { path: 'docs/guide.md' }],
-  ])('of %s is absent', async (name, given, plain) => {
+  ])('of %s counts as absent', async (name, given, plain) => {
     expect(await bodyOf(name, given)).toEqual(await bodyOf(name, plain))
     expect(await bodyOf(name, { address: 'local/acme/tools', ...given }, '')).toEqual(await bodyOf(name, plain))
   })
 
-  test('and needed is missing', async () => {
+  test('and required is missing', async () => {
     const { error } = await bodyOf('load_skill', { path: null })
     expect(error).toMatchObject({ code: 'request.invalid', message: expect.stringContaining('path is missing') })
   })
@@ -68,7 +68,7 @@ test.each<[what: string, given: unknown]>([
   expect(JSON.stringify(error)).not.toContain('invalid_type')
 })
 
-describe('a path as a model writes it', () => {
+describe('a path in the forms that models write', () => {
   test.each<[string, Given, string]>([
     ['browse_repo', {}, ''],
     ['browse_repo', {}, 'skills'],
@@ -97,7 +97,7 @@ describe('a path as a model writes it', () => {
     expect(await bodyOf('search_repo', { path, query: 'first' }, address)).toMatchObject({ status: 'ready' })
   })
 
-  test('may have the escapes of a URL, where no file has them in its name', async () => {
+  test('may have URL escapes, if no file has them in its name', async () => {
     expect(await bodyOf('read_repo_file', { path: 'skills/one/two%20words.md' })).toMatchObject({ content: '# Two words\n' })
     expect(await bodyOf('read_repo_file', { path: 'skills%2Fone%2Ftwo%20words.md' })).toMatchObject({ content: '# Two words\n' })
     expect(await bodyOf('read_repo_file', { path: 'skills/one/100%25.md' })).toMatchObject({ content: '# Percent\n' })
@@ -124,7 +124,7 @@ describe('a path as a model writes it', () => {
   })
 })
 
-test('numbers may be in quotes, and an empty cursor asks for the first page', async () => {
+test('numbers may be quoted, and an empty cursor is the first page', async () => {
   const numbers = await bodyOf('browse_repo', { limit: '2', cursor: '' })
   expect(numbers).toMatchObject({ status: 'ready' })
   expect(numbers.entries).toHaveLength(2)

@@ -31,7 +31,7 @@ const load = { name: 'load_skill', arguments: { path: 'skills/pdf/SKILL.md' } }
 const challengeOf = (address: string, error = '') =>
   `Bearer ${error}resource_metadata="${BASE_URL}/.well-known/oauth-protected-resource/mcp${address}", scope="read"`
 
-test('a token reads its repository by the tools, and what it reads is marked as private', async () => {
+test('a token reads its repository by the tools, and its results are marked as private', async () => {
   const called = await send(`/mcp${CLOSED}`, 'tools/call', load, bearer())
   expect([called.status, called.headers['cache-control']]).toEqual([200, 'no-store'])
   expect(called.json.result.content[0].text).toContain('Fill the form.')
@@ -43,7 +43,7 @@ test('a token reads its repository by the tools, and what it reads is marked as 
   expect(open.json.result.cacheScope).toBe('public')
 })
 
-test('without one, a private repository and nothing have the same challenge, whatever is sent', async () => {
+test('without a token, a private repository and a missing one have the same challenge, for any message', async () => {
   for (const [method, params] of [
     ['server/discover', {}],
     ['tools/list', {}],
@@ -63,7 +63,7 @@ test('without one, a private repository and nothing have the same challenge, wha
   expect(folder.headers['www-authenticate']).toBe(challengeOf(`${CLOSED}@main/skills`))
 })
 
-test('the session of a browser is not looked at, since pages of any origin may send messages', async () => {
+test('the session cookie is ignored, since pages of any origin may send messages', async () => {
   const cookie = [...ada.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   expect((await send(`/mcp${CLOSED}`, 'tools/list', {}, { cookie })).status).toBe(401)
 })
@@ -90,7 +90,7 @@ test('the server without an address reads what is public, and no credential', as
   }
 })
 
-test('after its person lost access, a good token is told so by the tools alone', async () => {
+test('after its person lost access, a valid token gets the refusal from the tools alone', async () => {
   scene.acme.members.delete(scene.ada)
   scene.advanceClock(31)
   const called = await send(`/mcp${CLOSED}`, 'tools/call', load, bearer())

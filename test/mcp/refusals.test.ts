@@ -40,7 +40,7 @@ describe('an address', () => {
     }
   })
 
-  test('that is private now is answered as one that is nothing, also by a tool that was called before', async () => {
+  test('that became private is answered as a missing one, even by a tool that was called before', async () => {
     const call = message('tools/call', { name: 'browse_repo', arguments: {} })
     const questions = [message('tools/list'), call, message('skills/list'), message('resources/list')]
     expect((await post('/gh/acme/tools', call)).status).toBe(200)
@@ -56,7 +56,7 @@ describe('an address', () => {
     expect((await post('/gh/acme/tools', message('tools/list'))).status).toBe(200)
   })
 
-  test('whose ref or folder is not there has tools that say so', async () => {
+  test('whose ref or folder is missing has tools that report that', async () => {
     for (const [path, code] of [
       [`${ADDRESS}@nowhere`, 'mount.ref_not_found'],
       [`${ADDRESS}/nowhere`, 'mount.path_not_found'],
@@ -130,7 +130,7 @@ describe('a request', () => {
     expect(answer.headers.allow).toContain('POST')
   })
 
-  test('of a page of any origin may ask first', async () => {
+  test('of a page of any origin may send a preflight', async () => {
     const answer = await app.app.inject({
       method: 'OPTIONS',
       url: `/mcp${ADDRESS}`,

@@ -123,7 +123,7 @@ describe.runIf(CORPUS !== null).each(NAMES)('%s', name => {
     expect(inside.names).toEqual(await offered(`${address}/${folder}`))
   })
 
-  test('an update brings what changed and nothing else, and a pinned commit stays as it is', async () => {
+  test('an update installs the changes and nothing else, and a pinned commit stays unchanged', async () => {
     const before = git('rev-parse', 'HEAD').toString().trim()
     const address = `/local/${name}`
     const [first = '', second = ''] = await offered(address)

@@ -50,7 +50,7 @@ describe('a client of the skills extension', () => {
     await below.client.close()
   })
 
-  test('lists the skills that can be installed, and reads every file as its digest says', async () => {
+  test('lists the installable skills, and reads every file with its digest', async () => {
     const { client, skills } = await clientOf('/local/acme/tools')
     expect([skills.supported, skills.directoryRead]).toEqual([true, true])
     const listing = await skills.list()
@@ -118,7 +118,7 @@ describe('a client of the skills extension', () => {
     await inside.client.close()
   })
 
-  test('is told that a repository is being read, and never that it has no skills', async () => {
+  test('sees that a repository is being indexed, and never that it has no skills', async () => {
     const answer = await fetch(`${origin}/mcp/local/acme/later`, {
       method: 'POST',
       headers: message('skills/list').headers,
@@ -136,7 +136,7 @@ describe('a client of the skills extension', () => {
   })
 })
 
-test('many skills come in pages', async () => {
+test('many skills are paged', async () => {
   const files = Object.fromEntries(
     Array.from({ length: 250 }, (_, n) => [`s/a${n}/SKILL.md`, `---\nname: a${n}\ndescription: A.\n---\nx\n`]),
   )

@@ -63,7 +63,7 @@ describe('a working folder', () => {
     await client.close()
   })
 
-  test('is named as one, since git knows no commit of it', async () => {
+  test('is identified as one, since git has no commit of it', async () => {
     const client = await connect([folder])
     const { content, _meta } = await client.callTool({ name: 'browse_repo', arguments: {} })
     const said = [textOf({ content }), client.getInstructions()]
@@ -83,7 +83,7 @@ describe('a working folder', () => {
     await client.close()
   })
 
-  test('without a license tells only what everybody may be told, and all of it as a private one', async () => {
+  test('without a license shows only public facts, and all of it as a private one', async () => {
     const closed = await mkdtemp(join(tmpdir(), 'mountglass-stdio-'))
     await mkdir(join(closed, 'a'))
     await writeFile(join(closed, 'a', 'SKILL.md'), skill('a', 'Hidden words.\n'))
@@ -123,7 +123,7 @@ describe('the process', () => {
     expect(await readdir(folder)).toEqual(before)
   })
 
-  test('answers every request that it read before its input ended, the last line too', async () => {
+  test('answers every request read before its input ended, the last line included', async () => {
     const request = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params })
     const input = [
       request(1, 'initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'printf', version: '1' } }),
@@ -142,7 +142,7 @@ describe('the process', () => {
     expect(answers.find(({ id }) => id === 4).result.structuredContent).toMatchObject({ status: 'ready' })
   })
 
-  test('ends when it is told to, while its input stays open', async () => {
+  test('ends when it is stopped, while its input stays open', async () => {
     const child = spawn(process.execPath, [COMMAND, 'mcp', folder], { stdio: ['pipe', 'pipe', 'inherit'] })
     child.stdin.write(ASKED)
     await new Promise(resolve => child.stdout.once('data', resolve))

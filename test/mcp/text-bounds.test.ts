@@ -81,7 +81,7 @@ describe('a text', () => {
     expect(count).toBeGreaterThan(1)
   })
 
-  test('of a skill in shorter pages brings all of its texts, those of the body beside it', async () => {
+  test('of a skill in shorter pages has all of its texts, those of the body beside it', async () => {
     const joined = new Map<string, string>()
     for await (const { text, body } of pages('load_skill', { path: `${DEEP}/SKILL.md` })) {
       const { ruleChain, body: own, bodyFragment, includes } = body.skill
@@ -96,7 +96,7 @@ describe('a text', () => {
     expect(joined.get(`${DEEP}/included-15.md`)).toBe('Included included-15.md.\n')
   })
 
-  test('of a listing takes 100 tokens a skill, whatever language describes it', async () => {
+  test('of a listing takes 100 tokens a skill, in any language', async () => {
     const { text } = await call('browse_repo', { path: 'docs' })
     const { text: found } = await call('search_repo', { query: 'ユーザー', path: 'docs' })
     for (const line of [text, found].map(one => /^- skill .*$/m.exec(one)?.[0] ?? '')) {

@@ -95,7 +95,7 @@ describe('a tool', () => {
     await client.close()
   })
 
-  test('reads a shorter page where the text would be too long, and says how to go on', async () => {
+  test('reads a shorter page if the text would be too long, and names the next call', async () => {
     const client = await connect(`${origin}/mcp${ADDRESS}`)
     const seen: string[] = []
     let given: Record<string, unknown> = { path: 'docs/guide.md', limit: 100_000 }
@@ -115,7 +115,7 @@ describe('a tool', () => {
     await client.close()
   })
 
-  test('delivers a skill of several pages to whoever makes the calls that it proposes', async () => {
+  test('delivers a skill of several pages to a client that follows the proposed calls', async () => {
     const client = await connect(`${origin}/mcp`)
     let given: Record<string, unknown> = { address: 'local/acme/tools', path: 'skills/long/SKILL.md' }
     let body = ''
@@ -146,7 +146,7 @@ describe('a tool', () => {
     await client.close()
   })
 
-  test('of a repository that is being read says when to ask again, and not that there is nothing', async () => {
+  test('of a repository being indexed says when to retry, and not that the repository is empty', async () => {
     const client = await connect(`${origin}/mcp/local/acme/later`)
     const result = await client.callTool({ name: 'browse_repo', arguments: {} })
     expect(result.structuredContent).toMatchObject({ status: 'indexing' })
@@ -184,7 +184,7 @@ function withoutCursor(body: unknown): unknown {
   return { ...rest, ...(nextCursor === undefined ? {} : { hasNext: nextCursor !== null }) }
 }
 
-test('a server introduces itself by what the repository says of itself, as a quotation', async () => {
+test('a server introduces itself by the description of the repository, as a quotation', async () => {
   const client = await connect(`${origin}/mcp${ADDRESS}`)
   expect(client.getInstructions()).toContain(`Reads ${ADDRESS} at commit ${app.commitOf('acme/tools')}.`)
   expect(client.getInstructions()).toContain(

@@ -50,14 +50,14 @@ async function bytesAt(url: string): Promise<string> {
   return (headers['content-encoding'] === 'gzip' ? gunzipSync(rawPayload) : rawPayload).toString('latin1')
 }
 
-test('the words can be told: git has them, and the open skill is served', async () => {
+test('the words can be found: git has them, and the open skill is served', async () => {
   expect(await ask('tools/call', { name: 'load_skill', arguments: { path: 'open/SKILL.md' } })).toContain('Do it.')
   expect(Object.values(FILES).filter(file => WITHHELD.test(String(typeof file === 'string' ? file : ''))).length).toBeGreaterThan(
     8,
   )
 })
 
-describe('no withheld word comes through', () => {
+describe('no withheld word appears', () => {
   test.each(PATHS)('a tool or a resource that is asked for %s', async path => {
     const uri = `skill:/${ADDRESS}/${path}`
     const answers = await Promise.all([

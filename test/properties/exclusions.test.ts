@@ -21,7 +21,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(work, { recursive: true, force: true }))
 
-test('what is excluded is what `git check-ignore` ignores, but that a deeper list gives nothing back', () => {
+test('the exclusions equal `git check-ignore`, except that a deeper list never lifts them', () => {
   let pairs = 0
   const property = fc.property(fc.array(repository, { minLength: 1, maxLength: 150, size: 'max' }), cases => {
     const asked = cases.map(one => ({ one, paths: pathsOf(one) }))

@@ -17,7 +17,7 @@ import {
 
 useReuseScene()
 
-test('whatever the history, a snapshot says what it says alone', async () => {
+test('in any history, a snapshot equals one made alone', async () => {
   const change = fc.record({
     edits: fc.array(fc.tuple(fc.nat(39), fc.nat(5)), { maxLength: 6 }),
     removed: fc.array(fc.nat(39), { maxLength: 3 }),

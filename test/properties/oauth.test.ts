@@ -4,7 +4,7 @@ import { createMemoryStateStore } from '#infra/memory/state-store.ts'
 import { carelessStates } from '#test/support/careless-store.ts'
 import { runStepsOver, STEP } from '#test/support/oauth-model.ts'
 
-test('whatever apps, people and time do, two replicas keep to the model of grants', async () => {
+test('for any actions of apps, people and time, two replicas follow the model of grants', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { maxLength: 100, size: 'max' }), async steps =>
       runStepsOver(createMemoryStateStore(), steps),
@@ -13,7 +13,7 @@ test('whatever apps, people and time do, two replicas keep to the model of grant
   )
 })
 
-test('so they do over a store that says of writes that they failed', async () => {
+test('and over a store that reports failed writes too', async () => {
   const open = () => carelessStates(createMemoryStateStore(), 0.2)
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { maxLength: 60, size: 'max' }), async steps => runStepsOver(open(), steps)),

@@ -46,7 +46,7 @@ const placed = repository.chain(generated =>
   }),
 )
 
-test('pages joined are the whole, whatever the limit', async () => {
+test('pages joined are the whole, for any limit', async () => {
   await fc.assert(
     fc.asyncProperty(placed, async ({ generated, mount, size }) => {
       const { files } = generated
@@ -87,7 +87,7 @@ test('pages joined are the whole, whatever the limit', async () => {
   )
 })
 
-test('no answer names what is excluded or closed, and whatever an answer lists can be read or is refused with its code', async () => {
+test('no answer names excluded or closed content, and listed content can be read or is refused with its code', async () => {
   await fc.assert(
     fc.asyncProperty(placed, async ({ generated, mount }) => {
       const policy = policyOf(generated.files)

@@ -16,7 +16,7 @@ afterAll(() => repositories.remove())
 const skill = (name: string, body = 'Do it.\n', more = '') =>
   `---\nname: ${name}\ndescription: About ${name}.\n${more}---\n${body}`
 
-test('indexing twice gives the same bytes, whatever the repository', async () => {
+test('indexing twice gives the same bytes, for any repository', async () => {
   const name = fc.constantFrom(
     'SKILL.md',
     'SKILLSET.md',

@@ -25,7 +25,7 @@ test('the same commits give the same objects, byte for byte', async () => {
   )
 })
 
-test('a commit indexed behind others says what it says alone', async () => {
+test('a commit indexed behind others equals one indexed alone', async () => {
   await fc.assert(
     fc.asyncProperty(history, fc.shuffledSubarray([0, 1, 2], { minLength: 2 }), async (plans, order) => {
       const behindOthers = await indexed(plans, order)

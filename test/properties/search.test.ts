@@ -58,7 +58,7 @@ function ask(
 
 const asked = fc.tuple(searchPlan, fc.array(queries, { minLength: 4, maxLength: 6 }))
 
-test('pages joined are the whole list, whatever the limit of each', async () => {
+test('pages joined are the whole list, for any limits', async () => {
   const limits = fc.infiniteStream(fc.integer({ min: 1, max: 4 }))
   await fc.assert(
     fc.asyncProperty(asked, limits, async ([plan, asking], sizes) => {
@@ -146,7 +146,7 @@ test('the answer for any folder of a large tree is the whole answer without what
   )
 })
 
-test('however the characters of a query are composed, it is the same query', async () => {
+test('a query in any Unicode composition is the same query', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
       const address = await open(planted(plan))
@@ -160,7 +160,7 @@ test('however the characters of a query are composed, it is the same query', asy
   )
 })
 
-test('a skill has at most five of its own files, documents stand alone, and summaries are short lines of plain text', async () => {
+test('a skill has at most five of its own files, documents are separate, and summaries are short lines of plain text', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
       const { unnamed } = planted(plan)
@@ -190,7 +190,7 @@ test('a skill has at most five of its own files, documents stand alone, and summ
   )
 })
 
-test('what may be found is found by any word of it, and the passage shows the word', async () => {
+test('searchable content is found by any word of it, and the passage shows the word', async () => {
   await fc.assert(
     fc.asyncProperty(searchPlan, async plan => {
       const repository = planted(plan)
@@ -207,7 +207,7 @@ test('what may be found is found by any word of it, and the passage shows the wo
   )
 })
 
-test('nothing finds what is excluded, closed, internal, linked only or behind a license, and no answer shows a word of it', async () => {
+test('no query finds content that is excluded, closed, internal, linked only or behind a license, and no answer shows a word of it', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
       const { files, hidden, unnamed, folders } = planted(plan)
@@ -226,7 +226,7 @@ test('nothing finds what is excluded, closed, internal, linked only or behind a 
   )
 })
 
-test('what must not be found does not even change the order of the rest', async () => {
+test('withheld content does not even change the order of the rest', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
       const [address, other] = [await open(planted(plan)), await open(planted(plan, 1))]

@@ -154,7 +154,7 @@ function killedAfter(stores: Stores, steps: number): Stores {
   }).stores
 }
 
-test('whatever is indexed, opened, hidden and swept, what is young and shown reads whole, and everything goes in the end', async () => {
+test('for any sequence of indexing, opening and sweeping, used objects read whole, and unused ones are removed in the end', async () => {
   const cases = runs(100)
   const left = { snapshots: 0 }
   await fc.assert(
@@ -178,7 +178,7 @@ test('whatever is indexed, opened, hidden and swept, what is young and shown rea
   expect(left.snapshots).toBeGreaterThan(cases < 100 ? cases / 5 : 100)
 })
 
-test('a store is gone through repository by repository, whatever its keys are', async () => {
+test('a store is swept repository by repository, for any keys', async () => {
   const id = fc.stringMatching(/^[a-z0-9](?:[a-z0-9-]{0,3}[a-z0-9])?$/)
   const hash = fc.constantFrom('000', '001', 'fff')
   const commit = fc.constantFrom('a'.repeat(40), 'b'.repeat(40))

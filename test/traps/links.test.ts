@@ -133,7 +133,7 @@ describe('a symlink', () => {
     expect((await app.get(endpointUrl('mounts', `${address}/b`))).json.index).toMatchObject({ counts: { skills: 0 } })
   })
 
-  test('copies nothing that no license permits to copy at its target, or at its own path', async () => {
+  test('copies nothing without a license to copy at its target, or at its own path', async () => {
     const address = await open({
       'own/LICENSE': 'All rights reserved. Proprietary.\n',
       'own/style.md': '# Style\n',
@@ -181,7 +181,7 @@ describe('a second path to a skill or document', () => {
     expect(index.skills).toHaveLength(1)
   })
 
-  test('is bounded: links that multiply each other are followed up to a limit, which the overview tells', async () => {
+  test('is bounded: links that multiply are followed up to a limit, and the overview reports it', async () => {
     const files: Record<string, TestFile> = { 'a/SKILL.md': skillText('a'), 'd6/x.md': '# X\n' }
     for (let level = 0; level < 6; level++) for (let n = 0; n < 10; n++) files[`d${level}/l${n}`] = link(`../d${level + 1}`)
     const overview = await overviewOf(await open(files))

@@ -26,7 +26,7 @@ describe('front matter', () => {
     expect(await skillOf(address)).toMatchObject({ name: 'a', description: 'Windows.', body: 'One.\r\nTwo.\r\n', warnings: [] })
   })
 
-  test('a byte order mark: fields are read, the mark is no part of the body, and a warning says so', async () => {
+  test('a byte order mark: fields are read, the mark is no part of the body, and there is a warning', async () => {
     const address = await open({ 'a/SKILL.md': `\uFEFF${skillText('a', 'Body.\n')}`, 'b/SKILL.md': '\uFEFFNo front matter.\n' })
     const skill = await skillOf(address)
     expect(skill).toMatchObject({ name: 'a', body: 'Body.\n' })
@@ -168,7 +168,7 @@ describe('manifests', () => {
     expect(await codeOf(`${address}/x`, 'x/page.md')).toBe('file.not_found')
   })
 
-  test('a skill of which an include is excluded never becomes complete, and nothing says what it was', async () => {
+  test('a skill with an excluded include is never complete, and the include is named nowhere', async () => {
     const address = await open({
       'SKILLSET.md': '---\nexclude: [hushed.md]\n---\n',
       'hushed.md': 'Hushed.\n',
@@ -210,7 +210,7 @@ describe('skills', () => {
     expect((await overviewOf(address)).documents.map(({ path }) => path)).toEqual(['docs/guide.md'])
   })
 
-  test('other spellings of SKILL.md are documents, and said', async () => {
+  test('other spellings of SKILL.md are documents with a warning', async () => {
     const address = await open({ 'web/skill.md': '# A page\n', 'b/Skill.md': '# B\n', 'c/SKILL.MD': '# C\n' })
     expect(await overviewOf(address)).toMatchObject({ counts: { skills: 0, documents: 3 } })
     expect(codes((await overviewOf(address)).diagnostics)).toEqual(['skill.file_name', 'skill.file_name', 'skill.file_name'])

@@ -31,7 +31,7 @@ describe('links of the tree', () => {
       expect(await codeOf(address, path)).toBe('file.not_found')
   })
 
-  test('a link of a folder to skills brings none of them twice', async () => {
+  test('a link of a folder to skills lists none of them twice', async () => {
     const address = await open({
       'skills/a/SKILL.md': skillText('a'),
       '.agents/skills': { link: '../skills' },
@@ -98,7 +98,7 @@ describe('names', () => {
     '漢字.md',
   ]
 
-  test('odd names are listed, found and read as they are, decoded exactly once', async () => {
+  test('odd names are listed, found and read unchanged, decoded exactly once', async () => {
     const address = await open(Object.fromEntries(NAMES.map(name => [`docs/${name}`, `# Garden ${name.length}\n`])))
     const listed = (await walkFolders({ get: (name, at, query) => app.ask(name, at, query) }, address, 'docs')).map(
       ({ path }) => path,
@@ -148,7 +148,7 @@ describe('names', () => {
     expect(codes(skill.warnings)).toEqual(['reference.broken'])
   })
 
-  test('300 folders in one another are left out, and the index says that it is partial', async () => {
+  test('300 nested folders are left out, and the index is partial', async () => {
     const address = await open({ [`${'d/'.repeat(300)}SKILL.md`]: skillText('d'), [`${'e/'.repeat(62)}page.md`]: '# Deep\n' })
     const overview = await overviewOf(address)
     expect(overview).toMatchObject({ truncated: true, counts: { skills: 0, documents: 1 } })
@@ -156,7 +156,7 @@ describe('names', () => {
   })
 })
 
-test('a path that differs in Unicode normalization or in case leads to the one that is meant', async () => {
+test('a path that differs in Unicode normalization or in case links to the existing one', async () => {
   const [decomposed, composed] = ['cafe\u0301', 'caf\u00e9']
   const address = await open({
     [`docs/${decomposed}/menu.md`]: '# Menu\n',

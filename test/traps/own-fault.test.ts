@@ -50,7 +50,7 @@ test.each([
   expect(await indexer.index()).toBe(0)
 })
 
-test('a fault of the code that reads headers lets no indexer rebuild the snapshot, and no sweep remove it', async () => {
+test('a bug in the code that reads headers causes no rebuild of the snapshot, and no removal by a sweep', async () => {
   const { blobs, repository, commit } = await open(async () => createMemoryBlobStore(systemClock))
   const faulty: BlobStore = {
     ...blobs,

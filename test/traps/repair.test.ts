@@ -21,7 +21,7 @@ describeDrivers('a store in', [MEMORY_BLOBS], repairOverStore)
 
 const openMemory = MEMORY_BLOBS.open
 
-test('a header that is gone is indexed anew, and a damaged pack that was found there again is noticed', async () => {
+test('a missing header is indexed again, and a damaged pack found meanwhile is noticed', async () => {
   const { indexer, blobs, repository, commit, header, right, replica } = await open(openMemory)
   await change(blobs, packKey(repository, header.packs[0]?.name ?? ''), flipped(0.26))
   await blobs.remove(headerKey(repository, commit))
@@ -33,7 +33,7 @@ test('a header that is gone is indexed anew, and a damaged pack that was found t
   expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
 })
 
-test('a process that remembers a header of before reads the one that stands now, and nobody notices', async () => {
+test('a process with an old header in memory reads the present one, and no visitor notices', async () => {
   const { indexer, blobs, repository, commit, replica } = await open(openMemory)
   const second = await indexer.repository('acme/handbook').commit({ 'docs/page-3.md': '# Page 3\n\nOther words.\n' })
   await indexer.open(`${ADDRESS}@${second}`)
@@ -60,7 +60,7 @@ test('a process that remembers a header of before reads the one that stands now,
   expect((await storedHeader(blobs, repository, commit)).packs.length).toBe(1)
 })
 
-test('a crowd that comes upon damage leaves one job and one line in the log; without an indexer it stays unavailable', async () => {
+test('many visitors of a damaged snapshot leave one job and one line in the log; without an indexer it stays unavailable', async () => {
   const { indexer, blobs, repository, header, replica } = await open(openMemory)
   const service = await replica()
   await service.get(URLS[0] ?? '')
@@ -73,7 +73,7 @@ test('a crowd that comes upon damage leaves one job and one line in the log; wit
   expect(await indexer.index()).toBe(1)
 })
 
-test('damage that comes back is repaired again, later and later', async () => {
+test('recurring damage is repaired again, with growing pauses', async () => {
   const { indexer, blobs, repository, commit, replica } = await open(openMemory)
   const service = await replica()
   const damage = async () => {
@@ -96,7 +96,7 @@ test('damage that comes back is repaired again, later and later', async () => {
   expect((await service.askAll()).map(({ status }) => status)).not.toContain(503)
 })
 
-test('a header that tells of wrong places in packs that are whole is written anew when it is found a second time', async () => {
+test('a header with wrong locations in whole packs is written again when it is found a second time', async () => {
   const { indexer, blobs, repository, commit, right, replica } = await open(openMemory)
   const whole = (await blobs.read(headerKey(repository, commit)))?.bytes ?? new Uint8Array()
   const lying = gunzipSync(whole)
@@ -112,7 +112,7 @@ test('a header that tells of wrong places in packs that are whole is written ane
   expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
 })
 
-test('a store that does not answer has damaged nothing: nothing is built, and the log says what failed', async () => {
+test('a store that does not answer counts as no damage: nothing is built, and the log has the failure', async () => {
   const scene = await open(openMemory)
   const log: string[] = []
   let isDown = false
@@ -164,7 +164,7 @@ async function openDamaged() {
   return { ...scene, service, pack, repair, contents }
 }
 
-test('a repair that breaks off between taking away and writing is gone on with', async () => {
+test('a repair that stops between removing and writing is continued', async () => {
   const { indexer, blobs, states, pack, right, service, repair } = await openDamaged()
   let isGone = false
   const breaking: Partial<BlobStore> = {
@@ -197,7 +197,7 @@ test('while the host does not answer nothing is taken away: what is whole of a d
   expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
 })
 
-test('a store that fails while damage is looked for has damaged nothing more', async () => {
+test('a store that fails during the check for damage causes no further damage', async () => {
   const { blobs, repository, commit, header, repair, contents } = await openDamaged()
   const before = await contents()
   for (const key of [headerKey(repository, commit), packKey(repository, header.packs[0]?.name ?? '')]) {
@@ -210,7 +210,7 @@ test('a store that fails while damage is looked for has damaged nothing more', a
   }
 })
 
-test.each(['/c/', '/p/'])('what comes damaged once and lies whole is left as it is: %s', async part => {
+test.each(['/c/', '/p/'])('bytes that are damaged once and whole later are left unchanged: %s', async part => {
   const scene = await openDamaged()
   const { blobs, pack, repository, header, repair, contents, states } = scene
   const whole = await open(openMemory)

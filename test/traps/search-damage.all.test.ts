@@ -32,7 +32,7 @@ describe.each([
   ['a section that is read whole', 'handbook', SMALL_QUERIES],
   ['a section that is read by range', 'library', LIBRARY_QUERIES],
 ] as const)('%s', (_kind, name, queries) => {
-  test('changed anywhere: find is right or unavailable, everything else as before, and the log says once what could not be read', async () => {
+  test('changed anywhere: find is right or unavailable, everything else as before, and the log has the unreadable part once', async () => {
     const { header, packs } = await stored(name)
     const places = placesIn(header)
     const [finds, others] = [await findAll(name, queries), await askOthers(name)]
@@ -72,14 +72,14 @@ describe.each([
     expect(await findAll(name, queries)).toEqual(finds)
   })
 
-  test('asked all at once by many who come first: each answer is what it is alone', async () => {
+  test('read at once by many first visitors: each answer equals that of a single visitor', async () => {
     const finds = await findAll(name, queries)
     forget()
     const together = await Promise.all(Array.from({ length: 8 }, () => Promise.all(queries.map(query => findAll(name, [query])))))
     for (const answers of together) expect(answers.flat()).toEqual(finds)
   })
 
-  test('in packs that are changed, cut short, empty, gone or another: every answer is right or unavailable', async () => {
+  test('in packs that are changed, cut short, empty, missing or swapped: every answer is right or unavailable', async () => {
     const { packs, sizes, header } = await stored(name)
     const [finds, others] = [await findAll(name, queries), await askOthers(name)]
     const isRightOrUnavailable = async () => {
@@ -134,7 +134,7 @@ test('two packs that changed places give no answer of the other', async () => {
   expect(await findAll('handbook', SMALL_QUERIES)).toEqual(finds)
 })
 
-test('a header that lies about the section is unavailable, and nothing is indexed over it', async () => {
+test('a header with false facts of the section is unavailable, and nothing is indexed over it', async () => {
   const { header, headerPath } = await stored('handbook')
   const whole = await readFile(headerPath)
   const { search } = encodeHeader(header)
@@ -178,7 +178,7 @@ test('a header that lies about the section is unavailable, and nothing is indexe
   forget()
 })
 
-test('the next commit is indexed from scratch where the section of the one before is damaged, cut short or gone', async () => {
+test('the next commit is indexed from scratch if the section of the one before is damaged, cut short or missing', async () => {
   const repository = await app.repositories.create('acme', 'next')
   const first = await repository.commit(HANDBOOK)
   const second = await repository.commit({ 'docs/page-1.md': '# Page 1\n\nAnother page about lilies.\n', 'docs/page-2.md': null })

@@ -64,7 +64,7 @@ async function pathsOf(query: string): Promise<string[]> {
 const INVALID = { status: 400, code: 'request.invalid' }
 const OVER = FIND_QUERY_CHARACTERS + 1
 
-describe('what is no query is refused', () => {
+describe('an invalid query is refused', () => {
   test.for([
     ['nothing', ''],
     ['spaces', '   '],
@@ -128,7 +128,7 @@ describe('what is no query is refused', () => {
   })
 })
 
-describe('what looks odd is a query like any other', () => {
+describe('an odd query is answered like any other', () => {
   test.for([
     ['500 letters', 'x'.repeat(FIND_QUERY_CHARACTERS)],
     ['500 characters beyond the first plane', '𠮷'.repeat(FIND_QUERY_CHARACTERS)],
@@ -203,7 +203,7 @@ describe('what looks odd is a query like any other', () => {
     expect((await send(`${FIND}?query=C%2B%2B`)).json).toMatchObject({ query: 'C++', items: [{ path: 'docs/cpp.md' }] })
   })
 
-  test('whatever the characters are', async () => {
+  test('with any characters', async () => {
     const odd = fc.constantFrom(
       ...'"\'`*+-()[]{}|^$?.\\/:;~#%&=<>@!_ \t\n\0'.split(''),
       'garden',
@@ -237,14 +237,14 @@ describe('a cursor', () => {
     return json.nextCursor as string
   }
 
-  test('goes on with another limit, and on a HEAD', async () => {
+  test('continues with another limit, and on a HEAD', async () => {
     const cursor = await first()
     expect((await send(`${FIND}?query=bread&limit=25&cursor=${cursor}`)).json.items).toHaveLength(9)
     const answer = await app.app.inject({ method: 'HEAD', url: `${FIND}?query=bread&cursor=${cursor}` })
     expect(answer.statusCode).toBe(200)
   })
 
-  test('goes on at the pinned commit of its snapshot', async () => {
+  test('continues at the pinned commit of its snapshot', async () => {
     const pinned = `${FIND}@${commit}?query=bread&limit=25`
     expect((await send(`${pinned}&cursor=${await first()}`)).json.items).toHaveLength(9)
   })
