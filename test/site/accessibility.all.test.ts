@@ -25,7 +25,7 @@ const VISITS: [string, Look[], BrowserContextOptions?][] = [
   ['without script', [{ viewport: { width: 360, height: 740 } }], { javaScriptEnabled: false }],
 ]
 
-describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed', () => {
+describe.skipIf(!hasBrowser)('the content of a page is readable, labelled and operable', () => {
   let browser: Browser
   let site: Site
 

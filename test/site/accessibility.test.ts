@@ -5,7 +5,7 @@ import { hasBrowser, openBrowser } from './support/browser.ts'
 import { ANSWERS, findFaultsOfPages, type Look, runAxe } from './support/page-states.ts'
 import { openSite, type Site } from './support/site.ts'
 
-describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed', () => {
+describe.skipIf(!hasBrowser)('the content of a page is readable, labelled and operable', () => {
   let browser: Browser
   let site: Site
 
@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
     expect(await findFaultsOfPages(browser, site, [look], {}, isForAxe)).toEqual([])
   })
 
-  test('of what repeats itself a little stays, and all that is rare', async () => {
+  test('of repeated elements a few are checked, and every rare one', async () => {
     const row = (cell: string) => `<tr><th>${cell}</th><td><a href=/>x</a></td></tr>`
     const plain = Array.from({ length: 9 }, () => row('plain')).join('')
     const page = await browser.newPage()
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('what a page shows can be read, named and pressed',
     expect(cells).toEqual(['plain', 'plain', 'plain', 'rare', 'odd'])
   })
 
-  test('whoever looks finds what is wrong', async () => {
+  test('and faults are detected', async () => {
     const html = `<!doctype html><title> </title><body style="margin:0"><h1>A</h1><h3>B</h3><main><div id=a></div><div id=a></div>
       <a href="#gone"></a><img src=x><p style="color:#999">grey</p><button style="width:20px;height:20px;padding:0">x</button>
       <ul><p>no item</p></ul><label for=gone>L</label><input placeholder=p><p style="width:3000px">wide</p></main>`

@@ -14,7 +14,7 @@ describe('a repository that has another name at its host', () => {
     ['/gh/acme/tools@v1/docs', '/gh/Moved/Kit@v1/docs'],
     ['/gh/moved/kit@feature%2Fx/a%20b', '/gh/Moved/Kit@feature%2Fx/a%20b'],
     ['/gh/acme/tools@v1/docs?view=file&path=docs/a+b.md', '/gh/Moved/Kit@v1/docs?view=file&path=docs%2Fa+b.md'],
-  ])('sends %s on to where it is', async (asked, location) => {
+  ])('redirects %s to its new address', async (asked, location) => {
     const { get } = await open(moved, { hosts: ['gh'] })
     expect(await get(asked)).toMatchObject({ status: 301, headers: { location, 'cache-control': 'no-store' } })
   })
@@ -50,7 +50,7 @@ describe('overview', () => {
     )
   })
 
-  test('a partial index, diagnostics, warnings and described-only skills are said', async () => {
+  test('a partial index, diagnostics, warnings and described-only skills are shown', async () => {
     const skill = { path: 'a/SKILL.md', directory: 'a', name: 'a', description: 'A.', translations: {}, license: OPEN }
     const { get } = await open({
       mounts: () =>
@@ -77,14 +77,14 @@ describe('overview', () => {
     }
   })
 
-  test('where there are no documents and no README can be read, the README is one link away', async () => {
+  test('without documents and a readable README, the README is linked', async () => {
     const { get } = await open({ mounts: () => readyMount({ counts: { skills: 1, documents: 0 }, documents: [] }) })
     const { html } = await get(PAGE)
     expect(textOf(html)).toContain('This address has no documents. A README is not one: Browse shows it')
     expect(html).toMatch(/<a href="\/local\/acme\/tools\?view=browse"[^>]*>Browse<\/a> shows it/)
   })
 
-  test('the canonical address comes from the setting and the API, never from the request', async () => {
+  test('the canonical address is built from the setting and the API, never from the request', async () => {
     const { get } = await open({}, { baseUrl: 'https://skills.example' })
     const { html } = await get('/local/acme/tools/?utm=1')
     expect(attributesOf(html, 'link', 'href')).toContain(`https://skills.example${PAGE}`)
@@ -95,7 +95,7 @@ describe('overview', () => {
 })
 
 describe('browse', () => {
-  test('a folder shows its entries, its README, the way up and the next page', async () => {
+  test('a folder shows its entries, its README, the parent folder and the next page', async () => {
     const questions: Question[] = []
     const { get } = await open({
       browse: question => {
@@ -130,7 +130,7 @@ describe('browse', () => {
     expect(questions[1]?.query.get('cursor')).toBe('abc_-1')
   })
 
-  test('what is true of every file of a folder is said once, and why a file may be missing', async () => {
+  test('facts of every file of a folder are shown once, and why a file may be missing', async () => {
     const license = { kind: 'unknown', name: null, source: 'LICENSE' } as const
     const file = (path: string) => ({ path, kind: 'file', size: 1, title: 'About', license, describedOnly: true }) as const
     const other = { ...file('docs/c.md'), license: { kind: 'restricted', name: 'BUSL-1.1', source: null } } as const
@@ -218,7 +218,7 @@ describe('find', () => {
     expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=find&query=c%2B%2B%20%26%20%23&cursor=next&back=first`)
   })
 
-  test('nothing found is said', async () => {
+  test('an empty result is shown as such', async () => {
     const { get } = await open({ find: () => findPage() })
     expect(textOf((await get(`${PAGE}?view=find&query=pdf`)).html)).toContain('No skill or document matches these words.')
   })

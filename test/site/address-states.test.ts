@@ -38,7 +38,7 @@ describe('states', () => {
     }
   })
 
-  test('a long stage says how much of it is done, in both languages', async () => {
+  test('a long stage shows its progress, in both languages', async () => {
     const progress = { done: 1_200, total: 15_000 }
     const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing', stage: 'content', progress } }) })
     expect(textOf((await get(PAGE)).html)).toContain('Reading skills and documents 1,200 of 15,000 files Writing')
@@ -51,14 +51,14 @@ describe('states', () => {
     expect(/<li[^>]*aria-current="step"[^>]*>([^<]+)</.exec(html)?.[1]).toBe(en.state.stages.wait)
   })
 
-  test('after a minute the page says that it takes long, and reloads less often', async () => {
+  test('after a minute the page says that indexing takes long, and reloads less often', async () => {
     const { get } = await open({ mounts: () => readyMount({}, { index: { status: 'indexing', stage: 'content' } }) })
     const { html } = await get(`${PAGE}?since=${Date.now() - 61_000}`)
     expect(textOf(html)).toContain(en.state.stillAbout)
     expect(attributesOf(html, 'meta', 'content').some(content => content.startsWith('10;'))).toBe(true)
   })
 
-  test('a file read before the index is ready keeps its 503 and looks again', async () => {
+  test('a file requested before the index is ready keeps its 503 and reloads', async () => {
     const { get } = await open({
       mounts: () => readyMount({}, { index: { status: 'indexing' } }),
       files: () => refusal('index.indexing', { retryAfter: 1 }),
@@ -68,7 +68,7 @@ describe('states', () => {
     expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
   })
 
-  test('a failed index gives its code and when it is tried again', async () => {
+  test('a failed index shows its code and the time of the retry', async () => {
     const { get } = await open({
       mounts: () =>
         readyMount({}, { index: { status: 'failed', errorCode: 'index.too_large', retryAt: '2026-03-04T05:06:07Z' } }),
@@ -120,14 +120,14 @@ describe('states', () => {
     }
   })
 
-  test('a host that asks to wait is passed on', async () => {
+  test('the wait that a host asks for is passed on', async () => {
     const { get } = await open({ mounts: () => refusal('mount.rate_limited', { retryAfter: 42 }) })
     const { headers, html } = await get(PAGE)
     expect(headers['retry-after']).toBe('42')
     expect(textOf(html)).toContain('The git host limits the rate of requests. Wait 42 seconds, then try again.')
   })
 
-  test('a host that does not say for how long is waited for all the same', async () => {
+  test('a host that names no wait gets the usual one', async () => {
     const { get } = await open({ mounts: () => refusal('mount.unavailable') })
     const { headers, html } = await get(PAGE)
     expect(headers['retry-after']).toBeUndefined()
@@ -149,7 +149,7 @@ describe('states', () => {
     },
   )
 
-  test('of a host that cannot be reached, the page leads to itself and to a local repository of the same name', async () => {
+  test('while a host is down, the page links to itself and to a local repository of the same name', async () => {
     const listLocal = async () => ['/local/Acme/Tools', '/local/acme/other']
     const { get } = await open({ mounts: () => refusal('mount.unavailable') }, { hosts: ['gh', 'local'], listLocal })
     const links = attributesOf((await get('/gh/acme/tools@v1/docs')).html, 'a', 'href')
@@ -157,7 +157,7 @@ describe('states', () => {
     expect(links).not.toContain('/local/acme/other')
   })
 
-  test('indexing that takes longer than a minute says so, and its URL is the usual one afterwards', async () => {
+  test('indexing of more than a minute is announced, and its URL is the usual one afterwards', async () => {
     let isReady = false
     const { get } = await open({ mounts: () => (isReady ? readyMount() : readyMount({}, { index: { status: 'indexing' } })) })
     const first = await get(`${PAGE}?view=overview`)
@@ -171,7 +171,7 @@ describe('states', () => {
     expect(await get(late)).toMatchObject({ status: 302, headers: { location: `${PAGE}?view=overview` } })
   })
 
-  test('what a pasted URL was is said', async () => {
+  test('the kind of a pasted URL is shown', async () => {
     const { get } = await open({})
     expect(textOf((await get(`${PAGE}?opened=pull`)).html)).toContain('The URL was that of a pull request')
     expect(textOf((await get(`${PAGE}?opened=constructor`)).html)).not.toContain('The URL was')

@@ -43,7 +43,7 @@ test('an answer that is known is not sent again, and an API without entity tags 
   expect((await plain.getTag('mounts', 'local/a/b', {}, two.tag)).tag).not.toBe(two.tag)
 })
 
-test('an answer that is still the same is neither sent nor parsed again, except to somebody', async () => {
+test('an unchanged answer is neither sent nor parsed again, except with a credential', async () => {
   let content = 'one\n'
   const asked: { known: string | undefined; status: number }[] = []
   const client = createApiClient(async (_url, { 'if-none-match': known }) => {

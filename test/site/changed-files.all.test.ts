@@ -79,7 +79,7 @@ const LIST = () => `${ADDRESS}?view=changes&from=${first}`
 const changesOf = (path: string, parameters = '') => `${ADDRESS}?view=changes&path=${path}${parameters}&from=${first}`
 const linkTo = (path: string, parameters = '') => `href="${changesOf(path, parameters).replaceAll('&', '&amp;')}"`
 
-test('the list has skills, then documents, then manifests, and each of them leads to its difference', async () => {
+test('the list has skills, then documents, then manifests, each with a link to its difference', async () => {
   const { html } = await get(LIST())
   const heads = [...html.matchAll(/<h3[^>]*>([^<]+)<\/h3>/g)].map(([, head]) => head)
   expect(heads).toEqual(['Skills', 'Documents', 'Manifests'])
@@ -105,13 +105,13 @@ describe('the page of a skill', () => {
     expect(html).toContain('U+202E')
   })
 
-  test('tells the sizes of a file that is not text, and that only the executable bit of one changed', async () => {
+  test('shows the sizes of a file that is not text, and a change of the executable bit only', async () => {
     const text = textOf((await get(changesOf('a/SKILL.md'))).html)
     expect(text).toContain('not text, 12 bytes → 16 bytes')
     expect(text).toContain('only its executable bit changed')
   })
 
-  test('links a file with a long difference to a page of its own', async () => {
+  test('links a file with a long difference to its own page', async () => {
     const { html } = await get(changesOf('a/SKILL.md'))
     expect(html).toContain('The differences of these files have pages of their own')
     expect(html).toContain(linkTo('a/long.txt'))
@@ -159,7 +159,7 @@ describe('the page of a file', () => {
     expect(ofSkill).toContain('### file: [a/long.txt](')
   })
 
-  test('of one that no side serves is the error of the API', async () => {
+  test('of a file that neither side serves is the error of the API', async () => {
     expect((await get(changesOf('nowhere.txt'))).status).toBe(404)
     expect((await get(changesOf('no/SKILL.md'))).status).toBe(404)
     expect((await get(changesOf('closed/secret.md'))).html).not.toContain('Not shown')

@@ -94,7 +94,7 @@ test('a longer list has pages of each kind that differs, and every item once', a
   expect(shown).toEqual(['skill b, skill d', 'document a.md, document c.md'])
 })
 
-test('a page of it is made of few pages of the API, and leads on', async () => {
+test('a page is made of few pages of the API, and links to the next one', async () => {
   const pages = Array.from({ length: 12 }, (_, at): Drafts => [[at === 11 ? 'skill' : 'document', `${at}`]])
   const { client, asked } = clientOf(pages)
   const result = await loadChangesList(client, ADDRESS, { from: 'v1', path: undefined, cursor: undefined })

@@ -128,7 +128,7 @@ test('the page of a skill shows its texts on the thread, and the text of the rep
   expect(html).toContain('U+202E')
 })
 
-test('before a ref is named, the page of a skill lists the commits that changed it, in both languages', async () => {
+test('without a ref, the page of a skill lists the commits that changed it, in both languages', async () => {
   const tip = (await service.get('mounts', ADDRESS)).commit
   const { status, html } = await get(`${ADDRESS}?view=changes&path=a/SKILL.md`)
   expect(status).toBe(200)
@@ -143,7 +143,7 @@ test('before a ref is named, the page of a skill lists the commits that changed 
   expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&format=markdown`)).html).toContain(`- since [${first}](`)
 })
 
-test('that of a repository lists the commits that changed what it lists, and says what to enter', async () => {
+test('that of a repository lists the commits that changed its listed files, and explains the form', async () => {
   const tip = (await service.get('mounts', ADDRESS)).commit
   const { html } = await get(`${ADDRESS}?view=changes`)
   for (const words of ['Commits that changed what agents read here', 'all 40 digits']) expect(html).toContain(words)
@@ -155,7 +155,7 @@ test('that of a repository lists the commits that changed what it lists, and say
   expect(commits).toEqual([first])
 })
 
-test('a document that only got a license is not said to have another front matter', async () => {
+test('a document that only got a license is not reported with another front matter', async () => {
   const opened = await repositories.create('acme', 'opened')
   const from = await opened.commit({ 'guide.md': '# Guide\n\nHow to begin.\n' })
   await opened.commit({ LICENSE: await readFile(new URL('../../LICENSE', import.meta.url), 'utf8') })
@@ -182,7 +182,7 @@ test('a pin that is not the newest leads to what changed since, and the form to 
   expect([opened.status, opened.location]).toEqual([302, `${ADDRESS}@main?view=changes&from=${first}&path=a%2FSKILL.md`])
 })
 
-test('the page without a ref has the form and the versions of the repository, one with a ref that is none says so', async () => {
+test('the page without a ref has the form and the versions of the repository, one with a missing ref reports that', async () => {
   const { status, html } = await get(`${ADDRESS}?view=changes&path=a/SKILL.md`)
   expect(status).toBe(200)
   for (const part of ['name="from"', 'view=changes&amp;path=a/SKILL.md&amp;from=v1']) expect(html).toContain(part)

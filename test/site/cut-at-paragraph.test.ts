@@ -59,7 +59,7 @@ test('a long README ends with a paragraph, and leads on from there', async () =>
   expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=README.md&offset=${END}`)
 })
 
-test('a page of a file ends with a paragraph, copies what it shows, and its Markdown leads on from the same place', async () => {
+test('a page of a file ends with a paragraph, copies its own text, and its Markdown continues at the same place', async () => {
   const { get } = await open({ files: () => page('docs/guide.md', LONG) })
   const { html } = await get(`${PAGE}?view=file&path=docs/guide.md`)
   expect(textOf(html)).not.toContain('This paragraph')

@@ -22,7 +22,7 @@ afterAll(() => site.close())
 const textsOf = (html: string, name: 'style' | 'script') =>
   [...html.matchAll(new RegExp(`<${name}[^>]*>([\\s\\S]*?)</${name}>`, 'g'))].map(([, text = '']) => text)
 
-describe('pages and scripts are compressed for browsers that accept it', () => {
+describe('pages and scripts are compressed if the browser accepts it', () => {
   test.each([
     ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
     ['gzip', 'gzip', gunzipSync],
@@ -37,7 +37,7 @@ describe('pages and scripts are compressed for browsers that accept it', () => {
     }
   })
 
-  test('without the header they are plain, and a HEAD has no body', async () => {
+  test('and otherwise plain, and a HEAD has no body', async () => {
     const { headers } = await site.get(PAGE)
     expect(headers['content-encoding']).toBeUndefined()
     expect((await site.get(PAGE, 'HEAD', { 'accept-encoding': 'br' })).bytes.length).toBe(0)
@@ -54,7 +54,7 @@ describe('pages and scripts are compressed for browsers that accept it', () => {
   ])('accept-encoding %j chooses %s', (accepted, encoding) => expect(chooseEncoding(accepted)).toBe(encoding))
 })
 
-test('styles and script stand in the page, so that it is drawn without another request, and its policy allows them by their hash', async () => {
+test('styles and script are inline, so no other request is needed, and the policy allows them by their hash', async () => {
   const { html, headers } = await site.get(PAGE)
   const policy = String(headers['content-security-policy'])
   const rulesOf = (name: string) => policy.split(';').find(rule => rule.trim().startsWith(`${name}-src `)) ?? ''
@@ -87,7 +87,7 @@ test('the fonts are files of this origin that never change, and those of English
   expect(styles).not.toMatch(/url\((?:"|')?(?:https?:|\/\/|data:)/)
 })
 
-test('/favicon.ico is the icon, for programs that ask for it without having read a page', async () => {
+test('/favicon.ico is the icon, for programs that request it without reading a page', async () => {
   const { status, headers, bytes } = await site.get('/favicon.ico')
   expect([status, headers['cache-control']]).toEqual([200, 'public, max-age=3600'])
   expect(headers['content-type']).toMatch(/^image\/(?:x-icon|vnd\.microsoft\.icon)$/)

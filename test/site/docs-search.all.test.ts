@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('the search of the documentation', () => {
     })
   })
 
-  test('says that nothing was found, and is cleared by Escape', () =>
+  test('reports an empty result, and is cleared by Escape', () =>
     visit('/docs/limits', async page => {
       // Letters that no page has: Pagefind also takes words that a query begins with, such as the "x" of `chmod +x`.
       await page.getByRole('searchbox').fill('ξψζχ')

@@ -112,7 +112,7 @@ describe.each(LANGUAGES.filter(language => language !== 'en'))('in %s', language
   })
 })
 
-test.each(LANGUAGES)('pages lead to what is left out, as the documentation in %s has it', async language => {
+test.each(LANGUAGES)('pages link to omitted ones, as the documentation in %s does', async language => {
   const { html } = await site.get(`/docs?lang=${language}`)
   expect(attributesOf(html, 'h2', 'id')).toContain(WORDS[language].docs.leftOutId)
 })
@@ -140,7 +140,7 @@ test.each(['/docs/nothing', '/docs/Rest', '/docs/a/b', '/docs/..%2Fstart', '/doc
 test.each([
   ['br', brotliDecompressSync],
   ['gzip', gunzipSync],
-])('what is not found can be read by a browser that accepts %s', async (accepted, decompress) => {
+])('an error page is readable by a browser that accepts %s', async (accepted, decompress) => {
   const { headers, bytes } = await site.get('/docs/nothing', 'GET', { 'accept-encoding': accepted })
   expect(headers).toMatchObject({ 'content-encoding': accepted, vary: 'accept, accept-language, accept-encoding' })
   expect(decompress(bytes).toString()).toContain('Page not found')

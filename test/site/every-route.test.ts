@@ -57,7 +57,7 @@ const typeOf = ({ headers }: Answered) => String(headers['content-type'] ?? '').
 const policyOf = ({ headers }: Answered) => headers['content-security-policy'] ?? ''
 const cacheOf = ({ headers }: Answered) => headers['cache-control'] ?? ''
 
-test('every route was asked, and answers what the asker may see', () => {
+test('every route was requested, and answers what its client may see', () => {
   expect(answers.length).toBeGreaterThan(300)
   const read = (asker: string, address: string) =>
     answers.filter(one => one.asker === asker && one.address === address && one.route === '/gh/~').map(({ status }) => status)
@@ -67,14 +67,14 @@ test('every route was asked, and answers what the asker may see', () => {
   expect(failing(({ status }) => status < 500)).toEqual([])
 })
 
-test('v5.0.0-3.4.1: each answer of an https deployment has browsers come back by https alone, and none of another one', async () => {
+test('v5.0.0-3.4.1: each answer of an https deployment has Strict-Transport-Security, and none of another one', async () => {
   expect(failing(({ headers }) => headers['strict-transport-security'] === 'max-age=31536000')).toEqual([])
   const plain = await testApp({}, { baseUrl: 'http://127.0.0.1:4000' })
   expect((await plain.app.inject('/healthz')).headers).not.toHaveProperty('strict-transport-security')
   await plain.close()
 })
 
-test('v5.0.0-3.4.3: each answer has a policy that lets nothing in which it does not name', () => {
+test('v5.0.0-3.4.3: each answer has a policy that allows only named sources', () => {
   expect(failing(answer => policyOf(answer).includes("default-src 'none'"))).toEqual([])
   expect(failing(answer => typeOf(answer) !== 'text/html' || !/'unsafe-/.test(policyOf(answer)))).toEqual([])
   expect(
@@ -82,17 +82,17 @@ test('v5.0.0-3.4.3: each answer has a policy that lets nothing in which it does 
   ).toEqual([])
 })
 
-test('v5.0.0-3.4.4: each answer has the type that it says', () => {
+test('v5.0.0-3.4.4: each answer has its media type and nosniff', () => {
   expect(failing(({ headers }) => headers['x-content-type-options'] === 'nosniff')).toEqual([])
   expect(failing(({ headers, body }) => body === '' || headers['content-type'] !== undefined)).toEqual([])
 })
 
-test('each answer that is a text says in which encoding', () => {
+test('each text answer has a charset', () => {
   const isText = (answer: Answered) => typeOf(answer)?.startsWith('text/') ?? false
   expect(failing(answer => !isText(answer) || /; ?charset=utf-8$/i.test(answer.headers['content-type'] ?? ''))).toEqual([])
 })
 
-test('v5.0.0-3.4.5: no answer has a browser tell another origin the path of a page', () => {
+test('v5.0.0-3.4.5: no answer lets a browser send the path of a page to another origin', () => {
   const policies = ['same-origin', 'no-referrer', 'strict-origin-when-cross-origin']
   expect(failing(({ headers }) => policies.includes(headers['referrer-policy'] ?? ''))).toEqual([])
   expect(failing(answer => typeOf(answer) !== 'text/html' || answer.headers['referrer-policy'] !== policies[2])).toEqual([])
@@ -129,12 +129,12 @@ const SHARED = [
   '/.well-known/oauth-protected-resource/mcp/~',
 ]
 
-test('v5.0.0-14.3.2: a browser keeps no answer but those that everybody gets', () => {
+test('v5.0.0-14.3.2: a browser stores only public answers', () => {
   const kept = answers.filter(answer => cacheOf(answer) !== 'no-store')
   expect([...new Set(kept.map(({ route }) => route))].sort()).toEqual([...SHARED].sort())
 })
 
-test('v5.0.0-14.2.2: what a shared cache may keep is the same for everybody, and says nothing of a private repository', () => {
+test('v5.0.0-14.2.2: a cacheable answer is the same for everybody, and has nothing of a private repository', () => {
   const kept = answers.filter(answer => cacheOf(answer).startsWith('public'))
   expect(kept.length).toBeGreaterThan(20)
   const forms = Map.groupBy(kept, ({ asked, headers }) => `${asked.url} ${headers['content-type']}`)
@@ -150,7 +150,7 @@ test('v5.0.0-14.2.2: what a shared cache may keep is the same for everybody, and
   expect(closed.map(nameOf)).toEqual([])
 })
 
-test('no answer has a cookie, but those that sign somebody in or say what a form led to', () => {
+test('no answer sets a cookie, except sign-ins and the result of a form', () => {
   const given = answers.filter(({ headers }) => headers['set-cookie'] !== undefined).map(({ route }) => route)
   expect(new Set(given.filter(route => !/^\/(?:auth|account|oauth\/consent)/.test(route)))).toEqual(new Set())
 })

@@ -48,7 +48,7 @@ test('results are counted, and their words are marked', async () => {
 })
 
 describe('a file', () => {
-  test('of code has numbered lines that go on with the next page', async () => {
+  test('of code has numbered lines that continue on the next page', async () => {
     const { get } = await open({
       files: ({ query }) =>
         query.get('offset') === '12'
@@ -76,7 +76,7 @@ describe('a file', () => {
     expect(attributesOf(html, 'button', 'data-copy-from')).toContain(`/api/v1/files${PAGE}?path=docs%2Fa+b.md&offset=0`)
   })
 
-  test('of GitHub leads to GitHub, at the commit', async () => {
+  test('of GitHub links to GitHub, at the commit', async () => {
     const { get } = await open({ files: () => filePage() }, { hosts: ['local'], hostUrls: { local: 'https://host.example' } })
     expect(attributesOf((await get(`${PAGE}?view=file&path=docs/guide.md`)).html, 'a', 'href')).toContain(
       `https://host.example/acme/tools/blob/${COMMIT}/docs/guide.md`,

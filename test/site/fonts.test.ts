@@ -22,7 +22,7 @@ function facesOf(css: string): Face[] {
   }))
 }
 
-test('no other file has the characters of a preloaded one: a browser would load it, too, where the first is late', () => {
+test('no other file has the characters of a preloaded one, which a browser would load as well', () => {
   const faces = facesOf(CSS)
   const preloaded = faces.filter(({ file }) => file.startsWith('../fonts/'))
   expect(preloaded.map(({ family }) => family)).toEqual(['IBM Plex Sans', 'IBM Plex Mono'])

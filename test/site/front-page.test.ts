@@ -74,7 +74,7 @@ test('the form of addresses is named for every host, and programs find the API',
   expect(attributesOf(html, 'a', 'href')).toContain('/api/v1/openapi.json')
 })
 
-test('a card says what its repository says of itself, and how many skills it does not name', async () => {
+test('a card shows the description of its repository, and how many further skills there are', async () => {
   const manifest = { path: 'SKILLSET.md', name: 'Kit', description: 'What we work with.', language: 'en', translations: {} }
   const { get } = await open({
     featured: () => ({ items: [readyCard(), readyCard({ address: '/gh/acme/kit' }, { manifest })] }),
@@ -85,7 +85,7 @@ test('a card says what its repository says of itself, and how many skills it doe
     expect(text).toContain(words)
 })
 
-test('while nothing is ready the first of all is the example, and says so', async () => {
+test('while nothing is ready the example comes first, marked as such', async () => {
   const { get } = await open({
     featured: () => ({ items: [indexing('/gh/acme/tools'), indexing('/gh/acme/kit')] }),
     mounts: () => readyMount({}, { address: '/gh/acme/tools', index: { status: 'indexing' } }),
@@ -112,7 +112,7 @@ describe('the address field is there', () => {
   })
 })
 
-test('that nothing can be read is said, and that nothing is featured is not', async () => {
+test('unreadable cards are reported, and a deployment without cards is not', async () => {
   const unread = await open({ featured: () => refusal('service.internal') })
   expect(textOf((await unread.get('/')).html)).toContain('The featured repositories cannot be loaded now.')
   await unread.close()
@@ -140,7 +140,7 @@ test('pictures are cut by this origin: no other is loaded', async () => {
   expect(dangersOf(html).filter(tag => !tag.startsWith('<img src="/picture/gh/acme/tools" alt=""'))).toEqual([])
 })
 
-test('without a picture of its own, a public repository has that of its owner', async () => {
+test('without its own picture, a public repository has that of its owner', async () => {
   const repository = { ...readyCard().repository, avatar: 'https://avatars.example/u/1' }
   const items = [
     readyCard(),
@@ -167,7 +167,7 @@ test('hostile words of a card stay words', async () => {
   expect(dangersOf(html)).toEqual([])
 })
 
-test('where the operator selected nothing, local repositories are listed', async () => {
+test('without a selection of the operator, local repositories are listed', async () => {
   const listLocal = async () => [
     '/local/acme/tools',
     '/local/acme/others',

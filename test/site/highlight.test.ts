@@ -27,7 +27,7 @@ test('an unknown language, a long line and a long file stay plain', () => {
   expect(tagsOf(highlightCode('const a = 1\n'.repeat(4_000), 'ts'))).toEqual([])
 })
 
-describe('whatever the code is', () => {
+describe('highlighting of any code', () => {
   const piece = fc.constantFrom(
     '<',
     '>',

@@ -92,7 +92,7 @@ describe('a repository', () => {
     ['went private', () => Object.assign(repository, { visibility: 'private' })],
     ['was blocked', () => Object.assign(repository, { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })],
     ['was removed', () => app.github.world.remove(repository)],
-  ])('that %s has no page a minute later, and no other page names what it held', async (_name, change) => {
+  ])('that %s has no page a minute later, and no other page names its content', async (_name, change) => {
     change()
     app.advanceClock(60)
     for (const view of VIEWS) {

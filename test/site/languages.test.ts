@@ -47,7 +47,7 @@ test('a sentence has links, code and values', () => {
   ])
 })
 
-test('a page is in the language that its visitor prefers, and says that it depends on it', async () => {
+test('a page is in the preferred language of its visitor, and varies by Accept-Language', async () => {
   const { get } = await open({})
   const german = await get(PAGE, 'GET', GERMAN)
   expect(tagsOf(german.html)).toContain('<html lang="de" dir="ltr">')
@@ -58,7 +58,7 @@ test('a page is in the language that its visitor prefers, and says that it depen
   expect(String(english.headers.vary)).toContain('accept-language')
 })
 
-test('a kept page is sent in its own language only', async () => {
+test('a cached page is sent in its own language only', async () => {
   const { get } = await open({})
   for (let turn = 0; turn < 2; turn++) {
     expect(textOf((await get(PAGE)).html)).toContain('Use it with an agent')
@@ -116,7 +116,7 @@ test('a page as Markdown is in the words of the interface in every language', as
   expect(german.html).toBe((await get(`${PAGE}?format=markdown`)).html)
 })
 
-test('findings are said in German where there is a sentence, and marked as English where there is none', async () => {
+test('findings are in German if there is a sentence, and marked as English otherwise', async () => {
   const finding = { severity: 'warning' as const, path: 'a/SKILL.md' }
   const known = { ...finding, code: 'reference.broken', message: 'b.md leads to nothing' }
   const unknown = { ...finding, code: 'made.up', message: 'something is odd' }

@@ -49,7 +49,7 @@ test.each(HOSTILE)('a page of %s is bounded in both looks', async (_, text) => {
   }
 })
 
-test('a table that would be much larger than its text is shown as the text, and the page says so', async () => {
+test('a table that would be much larger than its text is shown as the text, with a note', async () => {
   content = FILLED_TABLE
   const { html } = await site.get('/local/acme/tools?view=file&path=docs/a.md&look=rendered')
   expect(textOf(html)).toContain('This text is too large to be drawn. This is its exact text.')
@@ -68,7 +68,7 @@ test('an ordinary table, and a skill of many fragments, are drawn', async () => 
   expect(outcomes.at(-1)).toBe('rendered')
 })
 
-test('while the renderer has no time, pages show the exact text and say so', async () => {
+test('while the renderer is busy, pages show the exact text with a note', async () => {
   const busy = await openSite(
     { mounts: () => readyMount(), files: () => filePage({ content: '# Title\n', path: 'docs/a.md' }) },
     { rendering: { patienceMs: 0, program: new URL('../support/hostile-renderer.ts', import.meta.url) } },

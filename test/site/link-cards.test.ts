@@ -20,7 +20,7 @@ const SIZE = {
   'twitter:card': 'summary_large_image',
 }
 
-test('pages name their card, with its size and what it shows', async () => {
+test('pages link their card, with its size and its text', async () => {
   const { get } = await open({ skills: () => skillPage() })
   const expected = [
     [PAGE, `${ORIGIN}/social/local/acme/tools`, 'Tools · local/acme/tools'],

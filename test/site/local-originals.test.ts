@@ -12,7 +12,7 @@ beforeAll(ensureBuilt)
 afterEach(() => app.close())
 
 test.for(['withheld', 'open'] as const)(
-  'where originals of local repositories are %s, pages link to those that the raw route serves',
+  'with originals of local repositories %s, pages link only to those that the raw route serves',
   async localSource => {
     app = await testApp(FILES, {
       deps: deps => ({ ...deps, localSource }),

@@ -68,7 +68,7 @@ describe('a page of an address as Markdown', () => {
     expect([status, html.split('\n')[0]]).toEqual([404, '# 404 mount.repo\\_not\\_found'.replaceAll('\\', '')])
   })
 
-  test('of folders, searches and states says what they say', async () => {
+  test('of folders, searches and states has their content', async () => {
     const { get } = await open({
       browse: () => browsePage({ entries: [{ path: 'docs', kind: 'directory', counts: { skills: 0, documents: 2 } }] }),
       find: () => findPage({ items: [{ kind: 'document', path: 'a.md', title: 'A', summary: 'x' }], nextCursor: 'next' }),
@@ -97,7 +97,7 @@ describe('a page of an address as Markdown', () => {
     expect(html).not.toContain('\u202e')
   })
 
-  test('keeps every text in a fence that it cannot close', async () => {
+  test('keeps every text in a fence that the text cannot close', async () => {
     let content = ''
     const { get } = await open({
       mounts: () => readyMount({}, { commit: commitOf(content) }),

@@ -29,7 +29,7 @@ test.each([
   ['skill', '/gh/acme/tools?view=skill&path=a/SKILL.md', '', { skills: () => refusal('skill.not_found') }],
   ['account', '/owners/gh/nobody', '', { owners: () => refusal('owner.not_found') }],
 ] satisfies [keyof typeof en.lost.titles, string, string, Answers][])(
-  'the title says that the %s is missing, in both languages, and the front page is one link away',
+  'the title names the missing %s, in both languages, and the front page is linked',
   async (kind, target, code, answers) => {
     const mounts: Answers = code === '' ? {} : { mounts: () => refusal(code as 'mount.repo_not_found') }
     const { get } = await open({ ...mounts, ...answers }, ON_GITHUB)
@@ -104,7 +104,7 @@ test('an account that does not exist leads to featured ones with a similar name'
   expect(links.some(href => href.startsWith('https://github.example/search?'))).toBe(true)
 })
 
-test('where a local repository is not there, those with a similar name are offered', async () => {
+test('for a missing local repository, those with a similar name are offered', async () => {
   const listLocal = async () => ['/local/acme/handbook', '/local/other/Handbook', '/local/acme/unlike']
   const { get } = await open({ mounts: () => refusal('mount.repo_not_found') }, { listLocal })
   const links = linksOf((await get('/local/acme/handbok')).html)
@@ -112,7 +112,7 @@ test('where a local repository is not there, those with a similar name are offer
   expect(links).not.toContain('/local/acme/unlike')
 })
 
-test('a missing ref leads to similar refs, to the commits that begin like it, and to the repository', async () => {
+test('a missing ref links to similar refs, to commits with that prefix, and to the repository', async () => {
   const refs: Answers['refs'] = () => ({
     defaultBranch: 'main',
     branches: [{ name: 'main', commit: COMMIT }],
@@ -158,7 +158,7 @@ test('a ref that nothing can be compared with is named, and is no part of the ad
   expect(textOf(shortened.html)).toContain('alle 40 Ziffern')
 })
 
-test('a path that leads to nothing shows where it ends, its folder and names like it', async () => {
+test('a missing path shows its existing part, its folder and similar names', async () => {
   const entries = ['docs/guides', 'docs/readme-first', 'docs/other'].map(path => ({
     path,
     kind: 'directory' as const,
@@ -203,7 +203,7 @@ test('a path with one misspelt folder leads to the whole path', async () => {
   expect(await links('skils/none')).not.toContain(`${PAGE}/skills/none`)
 })
 
-test('a skill that is asked for by its name alone is found where it lies', async () => {
+test('a skill requested by its name alone is found in its folder', async () => {
   const license = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
   const skill = {
     path: 'skills/pdf/SKILL.md',

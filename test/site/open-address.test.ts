@@ -15,7 +15,7 @@ const open = (words: string) =>
 
 const SHA = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678'
 
-test('what can be pasted is shown by examples that open', async () => {
+test('the kinds of text that can be pasted have examples that open', async () => {
   const examples = examplesOf(['gh', 'local'], ['/local/acme/one', '/local/acme/two', '/local/acme/three'])
   expect(examples.slice(0, 3)).toEqual(['local/acme/one', 'local/acme/two', 'acme/tools'])
   for (const text of examples) expect(await open(text), text).toHaveProperty('location')
@@ -84,7 +84,7 @@ describe('the address field', () => {
     ['local/acme/tools/%', 'percent-escape'],
     ['local/acme/tools/../x', '. or ..'],
     ['local/acme/tools\r\nset-cookie: a=b', 'no address'],
-  ])('says what is wrong with %j', async (words, part) => {
+  ])('reports the fault of %j', async (words, part) => {
     expect(await open(words)).toEqual({ message: expect.stringContaining(part) })
   })
 

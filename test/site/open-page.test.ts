@@ -14,7 +14,7 @@ const page = async (words: string, hosts = ['local', 'gh']) => {
   return { status, text: textOf(main), links: attributesOf(main, 'a', 'href'), html: main }
 }
 
-test('a text that is no address stays in the field, with what is wrong beside it', async () => {
+test('a text that is no address stays in the field, with its fault beside it', async () => {
   const { status, html, text } = await page('nonsense')
   expect(status).toBe(400)
   expect(attributesOf(html, 'input', 'value')).toEqual(['nonsense'])
@@ -32,7 +32,7 @@ test.each([
   ['two words', []],
   ['', []],
   ['-x', []],
-])('%j may have meant %j', async (words, meant) => {
+])('for %j, %j is suggested', async (words, meant) => {
   const { links } = await page(words)
   expect(links.filter(href => href !== '/')).toEqual(meant)
 })

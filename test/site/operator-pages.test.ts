@@ -54,7 +54,7 @@ describe('the showcase of the front page', () => {
     expect(attributesOf(html, 'img', 'width')).toEqual(['640'])
   })
 
-  test('plays a clip when a visitor starts it, and never by itself', async () => {
+  test('plays a clip when a visitor starts it, and never automatically', async () => {
     const media = { ...entry().media, clip: slot('c.webm', 'video/webm'), animation: slot('a.gif', 'image/gif') }
     const texts = { en: { ...TEXT, clip: 'What it shows.' } }
     const { get } = await open({ featured, showcase: () => ({ items: [entry({ media, texts, durationMs: 4_000 })] }) })
@@ -70,7 +70,7 @@ describe('the showcase of the front page', () => {
     expect(headers['content-security-policy']).toContain("media-src 'self'")
   })
 
-  test('is left out where it leads to a host that is not served, or cannot be read', async () => {
+  test('is left out if its host is not served, or cannot be read', async () => {
     const elsewhere = await open({ featured, showcase: () => ({ items: [entry({ address: '/gh/acme/tools' })] }) })
     expect(textOf((await elsewhere.get('/')).html)).not.toContain('Showcase')
     await elsewhere.close()
@@ -81,7 +81,7 @@ describe('the showcase of the front page', () => {
 })
 
 describe('a legal page', () => {
-  test('is in the language that is asked for, names the others, and has no markup of its own', async () => {
+  test('is in the requested language, links the others, and escapes markup', async () => {
     const { get } = await open({ legal: terms })
     const { status, html, headers } = await get('/terms')
     expect([status, headers.vary]).toEqual([200, expect.stringContaining('accept-language')])

@@ -36,7 +36,7 @@ const skillsOf = (html: string) =>
   attributesOf(html, 'a', 'href').flatMap(href => /view=skill&path=(.*)\/SKILL\.md/.exec(href)?.[1] ?? [])
 
 describe('a complete list of skills', () => {
-  test('stands by folder, each with its count and an address of its own', async () => {
+  test('is grouped by folder, each with its count and its own address', async () => {
     const { get } = await open({ mounts: () => complete() })
     const { html } = await get(PAGE)
     expect(skillsOf(html)).toEqual(['top', 'a/x/deep', 'a/x/odd', 'b/two', 'b/one', 'b/closed', 'c/s0', 'c/s1', 'c/s2', 'c/s3'])
@@ -194,7 +194,7 @@ test('diagnostics have a view of their own: grouped, with what to do, linked to 
   expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=b/LICENSE`)
 })
 
-test('what several places have in common is said once', async () => {
+test('what several entries have in common is shown once', async () => {
   const found = (path: string, message: string) => ({ code: 'x.y', severity: 'info' as const, path, message })
   const said = async (messages: string[]) => {
     const diagnostics = messages.map((message, index) => found(`${index}.md`, message))
@@ -208,7 +208,7 @@ test('what several places have in common is said once', async () => {
   expect((await said(['rename it', 'remove it'])).match(/rename it|remove it/g)).toHaveLength(2)
 })
 
-test('a finding that names a line leads to it, in the source of its file', async () => {
+test('a finding with a line links to it, in the source of its file', async () => {
   const diagnostics = [
     {
       code: 'manifest.front_matter',
@@ -235,7 +235,7 @@ test('a finding that names a line leads to it, in the source of its file', async
 test.each([
   ['en', 'a quote is not closed on line 3', 'line 3', 'lines 12'],
   ['de', 'in Zeile 3 ist ein Anführungszeichen nicht geschlossen', 'Zeile 3', 'den Zeilen 12'],
-])('a warning says its line once, as the link to it (%s)', async (language, sentence, line, lines) => {
+])('a warning has its line once, as the link to it (%s)', async (language, sentence, line, lines) => {
   const warnings = [
     { code: 'front_matter.invalid', message: 'the front matter is not a YAML mapping: a quote is not closed on line 3' },
     { code: 'text.html_comment', message: 'HTML comments, which a rendered page hides, on lines 12, 40' },

@@ -30,7 +30,7 @@ async function open(owners: Answers['owners'], hosts: readonly string[] = ['loca
 }
 
 describe('an account', () => {
-  test('says who it is, what of it is indexed, and what else it has', async () => {
+  test('shows its profile, its indexed repositories, and the others', async () => {
     const { get } = await open(() => ownerPage({ repositories: [listedRepository({ fork: true, archived: true, stars: 1234 })] }))
     const { status, html } = await get(PAGE)
     expect(status).toBe(200)
@@ -64,7 +64,7 @@ describe('an account', () => {
     expect(link).toContain('rel="nofollow"')
   })
 
-  test('of which nothing is indexed says so, and how it would be', async () => {
+  test('without an indexed repository says so, and how to index one', async () => {
     const { get } = await open(() => ownerPage({ indexed: [] }))
     expect(textOf((await get(PAGE)).html)).toContain('The first visit to a repository indexes it.')
   })
@@ -159,7 +159,7 @@ describe('an account that cannot be shown', () => {
   })
 
   test.each(['/owners', '/owners/', '/owners/gh', '/owners/gh/-a', '/owners/local/acme', '/owners/gh/a/b', '/owners/gh/%ZZ'])(
-    '%s names none, and nobody is asked',
+    'because %s names none causes no request to the host',
     async target => {
       const asked: Question[] = []
       const { get } = await open(question => {
@@ -195,7 +195,7 @@ describe('an account that cannot be shown', () => {
     expect(links.filter(href => href.startsWith('/local/'))).toHaveLength(5)
   })
 
-  test('now, says when to come again', async () => {
+  test('at present has the time of the next attempt', async () => {
     const { get } = await open(() => refusal('mount.rate_limited', { retryAfter: 1_500 }))
     const { headers, html } = await get(PAGE)
     expect(headers['retry-after']).toBe('1500')

@@ -47,7 +47,7 @@ test('a page is kept with its headers while the facts of its mount stay the same
   expect(asked.length).toBe(2)
 })
 
-test('a new commit gives a new page, and what a visitor may no longer see is not sent', async () => {
+test('a new commit gives a new page, and a page that the visitor may no longer see is not sent', async () => {
   const { get, state } = await openChanging()
   expect(exactTextsOf((await get(FILE)).html)).toEqual(['one\n'])
   Object.assign(state, { commit: OTHER_COMMIT, content: 'two\n' })
@@ -95,7 +95,7 @@ test('a page with an error or with a text that could not be drawn is rendered ag
   expect(asked).toBe(2)
 })
 
-test('a page whose facts changed while it was rendered is not kept', async () => {
+test('a page whose facts changed while it was rendered is not cached', async () => {
   const { get, state, asked } = await openChanging({
     files: question => {
       asked.push(question)

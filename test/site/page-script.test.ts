@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
     expect(errors).toEqual([])
   }
 
-  test('copies paths and pinned links, and says so', () =>
+  test('copies paths and pinned links, and confirms it', () =>
     visit(`${PAGE}?view=skill&path=skills/pdf/SKILL.md`, async page => {
       await page.getByRole('button', { name: 'Copy the path' }).click()
       await page.getByText('Copied.').waitFor({ state: 'attached' })
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
       await page.waitForURL(/path=two\/SKILL\.md/)
     }))
 
-  test('has no shortcut of one character once they are switched off, also on the next page', () =>
+  test('has no one-character shortcut once they are switched off, on the next page too', () =>
     visit(`${PAGE}?view=find&query=x`, async page => {
       await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck()
       await page.goto(`${site.origin}${PAGE}?view=find&query=x`)
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
       expect(await page.evaluate('document.activeElement.id')).toBe('find-query')
     }))
 
-  test('keeps a range of lines in the URL, and goes to the permanent link by a key', () =>
+  test('keeps a range of lines in the URL, and opens the permanent link by a key', () =>
     visit(`${PAGE}?view=file&path=a.ts#L3`, async page => {
       await page.locator('#L5 > a').click({ modifiers: ['Shift'] })
       await page.waitForURL(/#L3-L5$/)
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
     })
   })
 
-  test('tells what the job does while the page waits', async () => {
+  test('shows the stage of the job while the page waits', async () => {
     isReady = false
     indexing = { stage: 'content', progress: { done: 1_200, total: 15_000 } }
     await visit(PAGE, async page => {

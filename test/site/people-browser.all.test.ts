@@ -141,33 +141,30 @@ test.runIf(hasBrowser).each([true, false])(
   },
 )
 
-test.runIf(hasBrowser).each([320, 360])(
-  'on a screen of %i pixels the header takes two rows, whoever is signed in',
-  async width => {
-    const long = site.github.user('somebody-with-a-name-of-39-characters-x')
-    for (const user of [null, site.ada, long]) {
-      for (const locale of ['en', 'de']) {
-        await inContext(
-          async page => {
-            if (user !== null) site.github.world.browser = { user, approves: true }
-            // Until the fonts are there, the text is set in another one, which may be wider.
-            await page.route('**/*.woff2', route => route.abort())
-            await page.goto(user === null ? `${site.origin}/docs` : `${site.origin}/auth/sign-in?return=/account`)
-            const boxOf = async (selector: string) =>
-              (await page.locator(`.site-header ${selector}`).boundingBox()) ?? { y: -1, height: -1 }
-            const [brand, links, field] = [await boxOf('.brand'), await boxOf('.site-links'), await boxOf('.address-field')]
-            expect([user?.login, locale, links.y, links.height]).toEqual([user?.login, locale, brand.y, brand.height])
-            expect(field.y).toBeGreaterThanOrEqual(brand.y + brand.height)
-            expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
-          },
-          { locale, viewport: { width, height: 640 } },
-        )
-      }
+test.runIf(hasBrowser).each([320, 360])('on a screen of %i pixels the header takes two rows, signed in or not', async width => {
+  const long = site.github.user('somebody-with-a-name-of-39-characters-x')
+  for (const user of [null, site.ada, long]) {
+    for (const locale of ['en', 'de']) {
+      await inContext(
+        async page => {
+          if (user !== null) site.github.world.browser = { user, approves: true }
+          // Until the fonts are there, the text is set in another one, which may be wider.
+          await page.route('**/*.woff2', route => route.abort())
+          await page.goto(user === null ? `${site.origin}/docs` : `${site.origin}/auth/sign-in?return=/account`)
+          const boxOf = async (selector: string) =>
+            (await page.locator(`.site-header ${selector}`).boundingBox()) ?? { y: -1, height: -1 }
+          const [brand, links, field] = [await boxOf('.brand'), await boxOf('.site-links'), await boxOf('.address-field')]
+          expect([user?.login, locale, links.y, links.height]).toEqual([user?.login, locale, brand.y, brand.height])
+          expect(field.y).toBeGreaterThanOrEqual(brand.y + brand.height)
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+        },
+        { locale, viewport: { width, height: 640 } },
+      )
     }
-  },
-)
+  }
+})
 
-test.runIf(hasBrowser)('somebody who signs out everywhere in one browser is signed out in the other', async () => {
+test.runIf(hasBrowser)('a person who signs out everywhere in one browser is signed out in the other', async () => {
   await inContext(async here => {
     await signIn(here)
     await inContext(async there => {
@@ -212,7 +209,7 @@ test.runIf(hasBrowser)('a page of another origin can send no form of any type, a
   })
 })
 
-test.runIf(hasBrowser)('a person refuses or approves an app by keyboard, and the browser goes where the app waits', async () => {
+test.runIf(hasBrowser)('a person refuses or approves an app by keyboard, and the browser returns to the app', async () => {
   await inContext(async page => {
     const asked = await site.askFor(`${elsewhere.origin}/callback`)
     await page.goto(asked)
@@ -259,7 +256,7 @@ test
   },
 )
 
-test.runIf(hasBrowser)('the pages of people are for everybody: wide and narrow, light and dark, in both languages', async () => {
+test.runIf(hasBrowser)('the pages of people fit wide and narrow screens, light and dark, in both languages', async () => {
   const faults: string[] = []
   const consent = await site.askFor('http://127.0.0.1:33418/callback', {
     name: 'An app with a name as long as its author could make it, before it is cut',

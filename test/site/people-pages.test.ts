@@ -32,7 +32,7 @@ const makeToken = (browser: Browser, label: string, address = CLOSED) =>
   submitted(browser, '/account/tokens', { address, label, days: '30' })
 const secretOf = (html: string) => /<code class="shown-once">(mgp_\w+)</.exec(html)?.[1] ?? ''
 
-test('the header leads to a sign-in that comes back to the page, and then names the person', async () => {
+test('the header links to a sign-in that returns to the page, and then names the person', async () => {
   const out = await page(site.browser(), '/docs/rest?x=1')
   expect(attributesOf(out.html, 'a', 'href')).toContain(`/auth/sign-in?return=${encodeURIComponent('/docs/rest?x=1')}`)
   const { text, html } = await page(ada, '/docs/rest?x=1')
@@ -41,7 +41,7 @@ test('the header leads to a sign-in that comes back to the page, and then names 
   expect(attributesOf(html, 'a', 'href').filter(href => href.startsWith('/auth/'))).toEqual([])
 })
 
-test('where nobody signs in, pages show no trace of it', async () => {
+test('without sign-in, pages show no trace of it', async () => {
   const plain = await openSite({})
   for (const target of ['/', '/docs', '/gh/acme/closed']) expect((await plain.get(target)).html).not.toMatch(/\/auth\/|\/account/)
   for (const target of ['/account', '/oauth/consent?request=x']) expect((await plain.get(target)).status).toBe(404)
@@ -62,7 +62,7 @@ test('a private repository is shown to its people, is marked on every page, and 
   expect((await page(ada, `${CLOSED}?format=markdown`)).html).toContain('Private repository.')
 })
 
-test('the page for nobody offers to sign in, and is the same for what is private and what does not exist', async () => {
+test('the page for signed-out visitors offers to sign in, and is the same for private and missing repositories', async () => {
   const bob = await site.signIn(site.bob)
   for (const browser of [site.browser(), bob]) {
     const [unseen, missing] = await Promise.all([page(browser, CLOSED), page(browser, '/gh/acme/absent')])
@@ -126,7 +126,7 @@ test.each([
   expect(attributesOf(html, 'input', 'value')).toEqual(expect.arrayContaining([address, 'Keep "me"']))
 })
 
-test('what a form led to is told to its own session alone', async () => {
+test('the result of a form is shown to its own session alone', async () => {
   const other = await site.signIn(site.ada)
   const answer = await ada.submit('/account/tokens', { address: CLOSED, label: 'mine', days: '7' })
   expect(answer.headers.location).toBe('/account')
@@ -177,7 +177,7 @@ test.each([
   expect(ada.cookies.has('__Host-session')).toBe(true)
 })
 
-test('a sign-in that fails says so on a page, without a word of the request', async () => {
+test('a failed sign-in is reported on a page, without a word of the request', async () => {
   for (const target of ['/auth/callback', '/auth/callback?code=%3Cb%3E&state=mine', '/auth/callback?error=access_denied']) {
     const { status, text, html, headers } = await page(site.browser(), target)
     expect([status, headers['cache-control']]).toEqual([400, 'no-store'])
@@ -186,7 +186,7 @@ test('a sign-in that fails says so on a page, without a word of the request', as
   }
 })
 
-test('v5.0.0-10.7.1: the consent page says who asks, for what, where it leads and for how long', async () => {
+test('v5.0.0-10.7.1: the consent page names the app, the scope, the redirect URI and the duration', async () => {
   const asked = await site.askFor('https://notes.example/cb', { name: 'No\u202etes <b>', uri: 'https://notes.example/about' })
   const { pathname, search } = new URL(asked)
   const { status, text, html, headers } = await page(ada, pathname + search)
@@ -220,7 +220,7 @@ test('v5.0.0-10.7.1: the consent page says who asks, for what, where it leads an
   expect(attributesOf(bob.html, 'button', 'value')).toEqual(['refuse'])
 })
 
-test('a decision leads back to the app, and what cannot be decided is said on the page', async () => {
+test('a decision returns to the app, and an invalid request is reported on the page', async () => {
   const asked = new URL(await site.askFor('https://notes.example/cb'))
   const request = asked.searchParams.get('request') ?? ''
   const decide = (browser: Browser, decision: string) => browser.submit('/oauth/consent', { request, decision })

@@ -70,7 +70,7 @@ const ROUTES: readonly (readonly [target: string, allow: string])[] = [
 ]
 
 describe('a method that a route does not have', () => {
-  test.for(ROUTES)('is 405 on %s, and told with %s', async ([target, allow]) => {
+  test.for(ROUTES)('is 405 on %s, with %s allowed', async ([target, allow]) => {
     for (const method of ['TRACE', 'PUT', 'DELETE', 'PATCH', 'PROPFIND', 'FETCH', allow === 'POST' ? 'GET' : 'POST']) {
       const answer = await send(`${method} ${target} HTTP/1.1\r\ncontent-length: 1\r\ncontent-type: a/b\r\n${END}x`)
       expect([answer.status, answer.code, answer.headers.allow], method).toEqual([405, 'request.method_not_allowed', allow])
@@ -280,7 +280,7 @@ describe('requests of chance', () => {
         `${method} ${from}${pieces.join('')} ${protocol}\r\n${headers.join('')}${END}${body}`,
     )
 
-  test('are never the fault of the service, and those that it refuses have a code of the interface', async () => {
+  test('never cause an error of the service, and refused ones have a code of the interface', async () => {
     // Many of them do not end.
     const clients = { headersMs: 1_000, requestMs: 1_000, checkEveryMs: 20, lingerMs: 20 }
     const impatient = await serve({ clients, hookBodies: { totalBytes: 1_000_000, deadlineMs: 20 } })

@@ -54,14 +54,14 @@ test.each([
   ['a pinned commit', pinned, COMMIT, true],
   ['a tag', () => readyMount({}, { address: `${PAGE}@v1.2`, ref: 'v1.2' }), 'v1.2', true],
   ['another branch', () => readyMount({}, { address: `${PAGE}@feature%2Fx`, ref: 'feature/x' }), 'feature%2Fx', false],
-])('whether the default branch is elsewhere is told of %s', async (_name, mounts, ref, isTold) => {
+])('a later commit of the default branch is shown for %s', async (_name, mounts, ref, isTold) => {
   const { get } = await open({ mounts, refs: () => refList() })
   const { html } = await get(`${PAGE}@${ref}?view=browse&path=docs`)
   expect(textOf(html).includes('main is at another commit now, bbbbbbb . What changed since , open main')).toBe(isTold)
   expect(attributesOf(html, 'a', 'href').filter(href => href === `${PAGE}?view=browse&path=docs`).length).toBe(isTold ? 1 : 0)
 })
 
-test('nothing is told where the default branch is at the pinned commit, or the host does not say', async () => {
+test('nothing is shown if the default branch is at the pinned commit, or the host does not answer', async () => {
   for (const refs of [() => refList({ branches: [{ name: 'main', commit: COMMIT }] }), () => refusal('mount.unavailable')]) {
     const { get, close } = await open({ mounts: pinned, refs })
     expect(textOf((await get(`${PAGE}@${COMMIT}`)).html)).not.toContain('another commit')

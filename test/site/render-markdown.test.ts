@@ -59,7 +59,7 @@ describe('untrusted Markdown', () => {
     expect(render('[one]\n\n[one]: a.md\n')).toContain('href="a.md"')
   })
 
-  test('the words of a footnote are shown although nothing refers to it, or another one has its name', () => {
+  test('a footnote without a reference, or with a duplicate name, is shown', () => {
     const html = render(
       'Text[^a].\n\n[^b]: Unused\n\n[^a]: First\n\n[^a]: Second\n\n[^__proto__]: Odd\n\n[^c]: Outer\n\n    [^d]: Inner\n',
     )
@@ -104,7 +104,7 @@ describe('untrusted Markdown', () => {
     expect(html.match(/data-code="[^"]*"/g)).toEqual(['data-code="U+202E"', 'data-code="U+200B"', 'data-code="U+E0041"'])
   })
 
-  test('front matter is shown as the lines it is', () => {
+  test('front matter is shown as its lines', () => {
     const html = render('---\ntitle: <x>\n---\n# A\n')
     expect(textOf(html)).toMatch(/^--- title: <x> --- A/)
     expect(render('---\n\nA rule above.\n')).toBe('<hr>\n<p>A rule above.</p>\n')

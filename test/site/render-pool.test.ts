@@ -88,7 +88,7 @@ test('results are kept up to their bytes: a forgotten text is rendered again', a
   expect(outcomes.at(-1)).toBe('cached')
 })
 
-test('a text that never ends is ended by its time, stays too large, and the texts behind it are rendered', async () => {
+test('a text that never ends is stopped by its timeout, stays too large, and the texts behind it are rendered', async () => {
   const { render, renderImpatiently, outcomes } = openRenderer({ program: HOSTILE })
   await render('first')
   const hanging = renderImpatiently('hangs')
@@ -111,7 +111,7 @@ test('a text that takes all memory of the thread ends the thread and nothing els
   expect(outcomes).toEqual(['slow', 'rendered'])
 })
 
-test('a fault of the renderer is told, not kept, and the next text is rendered', async () => {
+test('a fault of the renderer is reported, not cached, and the next text is rendered', async () => {
   const { render, outcomes, failures } = openRenderer({ program: HOSTILE })
   expect(await render('fails')).toEqual({ status: 'unavailable' })
   expect(await render('next')).toEqual({ status: 'rendered', html: 'next' })

@@ -32,7 +32,7 @@ test.each([
   expect(headers.location).toBe(location)
 })
 
-test('words that are no address come back with what is wrong with them', async () => {
+test('a text that is no address is shown again with its fault', async () => {
   const { status, html } = await site.get('/open?address=local%2Facme')
   expect(status).toBe(400)
   expect(textOf(html)).toContain('it needs /<host>/<owner>/<repository>')
@@ -65,7 +65,7 @@ test('a page has its styles and one script, and the policy lets no others in', a
   }
 })
 
-test('what a page loads comes from this origin and is there', async () => {
+test('resources of a page exist, on this origin', async () => {
   const { html } = await site.get('/')
   const loaded = attributesOf(html, 'link', 'href').filter(href => href.startsWith('/'))
   expect(loaded.some(href => href.endsWith('.woff2'))).toBe(true)
@@ -82,7 +82,7 @@ test('what a page loads comes from this origin and is there', async () => {
   ).toEqual([])
 })
 
-test('a path that is no page is a page of its own, below the API an answer of the API', async () => {
+test('a path without a page has the error page, below the API an error of the API', async () => {
   const page = await site.get('/nothing/here')
   expect(page.status).toBe(404)
   expect(textOf(page.html)).toContain('There is no page at /nothing/here .')
@@ -141,7 +141,7 @@ test('HEAD answers as GET does, without the page', async () => {
   expect(html).toBe('')
 })
 
-test('a rejection lost outside of a page ends the process, as it does without the site', () => {
+test('an unhandled rejection outside of a page ends the process, as it does without the site', () => {
   const program = fileURLToPath(new URL('./support/lost-rejection.ts', import.meta.url))
   const { status, stdout, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8' })
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })

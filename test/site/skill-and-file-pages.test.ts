@@ -27,7 +27,7 @@ describe('skill', () => {
     includes: [{ path: 'skills/pdf/form.ts', content: 'const a = 1\n', fragment: whole('const a = 1\n') }],
   }
 
-  test('rules, body and includes stand in order, character for character as an agent receives them', async () => {
+  test('rules, body and includes are in order, character for character as an agent receives them', async () => {
     const { get } = await open({ skills: () => skillPage(parts) })
     const { html } = await get(`${SKILL}&look=exact`)
     expect(exactTextsOf(html)).toEqual([...parts.ruleChain.map(rule => rule.content), parts.body, parts.includes[0]?.content])
@@ -37,7 +37,7 @@ describe('skill', () => {
     expect(attributesOf(html, 'bdi', 'data-code')).toEqual(['U+200B', 'U+202E', 'U+E0041'])
   })
 
-  test('texts are rendered, and the exact look is one link away and keeps the place', async () => {
+  test('texts are rendered, and the exact look is linked and keeps the position', async () => {
     const { get } = await open({ skills: () => skillPage({ ...parts, body: '# Title\n\n[guide](../../docs/guide.md)' }) })
     const { html } = await get(`${SKILL}&cursor=here`)
     expect(html).toContain('<h3 id="t2-title">Title')
@@ -46,7 +46,7 @@ describe('skill', () => {
     )
   })
 
-  test('the thread begins with the rules and their number, or says that there are none', async () => {
+  test('the thread begins with the rules and their number, or with a note that there are none', async () => {
     const rules = ['SKILLSET.md', 'skills/SKILLSET.md'].map(path => ({ path, content: 'x', fragment: whole('x') }))
     const { get } = await open({ skills: ({ address }) => skillPage({ ruleChain: address.includes('@') ? rules : [] }) })
     expect(textOf((await get(SKILL)).html)).toContain('No rules An agent receives this skill without rules')
@@ -68,7 +68,7 @@ describe('skill', () => {
     expect(html).toMatch(/<details>.*28 more/s)
   })
 
-  test('a warning shows the value that it is about', async () => {
+  test('a warning shows the value that it concerns', async () => {
     const warnings = [{ code: 'name.invalid', field: 'name', message: 'not a valid name' }]
     const { get } = await open({ skills: () => skillPage({ warnings, frontMatter: { name: 'My PDF' } }) })
     expect(textOf((await get(SKILL)).html)).toContain('name.invalid name : My PDF')
@@ -111,7 +111,7 @@ describe('skill', () => {
     expect(textOf((await get(SKILL.replace('/local/', '/gh/'))).html)).toContain('SKILL.md on the git host')
   })
 
-  test('a described-only skill shows its description and where to read it', async () => {
+  test('a described-only skill shows its description and a link to its source', async () => {
     const page = skillPage({
       body: '',
       bodyFragment: null,
@@ -135,7 +135,7 @@ describe('skill', () => {
     expect(attributesOf(remote.html, 'a', 'href')).toContain('https://host.example/SKILL.md')
   })
 
-  test('front matter, files, references, oversized files and warnings stand beside it', async () => {
+  test('front matter, files, references, oversized files and warnings are beside it', async () => {
     const { get } = await open({
       skills: () =>
         skillPage({
@@ -184,7 +184,7 @@ describe('file', () => {
     expect(textOf(second.html)).toContain('3–5 of 5 characters')
   })
 
-  test('of a skill leads to the skill, and the skill to its file unless that is withheld', async () => {
+  test('of a skill links to the skill, and the skill to its file unless that is withheld', async () => {
     const path = 'skills/pdf/SKILL.md'
     const asFile = `${PAGE}?view=file&path=${path}`
     const full = await open({ files: () => filePage({ path }), skills: () => skillPage() })
@@ -196,14 +196,14 @@ describe('file', () => {
     expect(attributesOf((await described.get(SKILL)).html, 'a', 'href')).not.toContain(asFile)
   })
 
-  test('a file that is refused says why and where its bytes are', async () => {
+  test('a refused file shows the reason and links to its bytes', async () => {
     const { get } = await open({ files: () => refusal('file.too_large', { sourceUrl: 'https://host.example/big' }) })
     const { status, html } = await get(`${PAGE}?view=file&path=big`)
     expect(status).toBe(413)
     expect(attributesOf(html, 'a', 'href')).toContain('https://host.example/big')
   })
 
-  test('of a manifest says that it is a rule, and of which skills', async () => {
+  test('of a manifest is marked as a rule, with its skills', async () => {
     const { get } = await open({ files: ({ query }) => filePage({ path: query.get('path') ?? '' }) })
     const { html } = await get(`${PAGE}?view=file&path=skills/SKILLSET.md`)
     expect(textOf(html)).toContain('An agent receives its text as a rule before every skill below its folder')
@@ -211,7 +211,7 @@ describe('file', () => {
     expect(textOf((await get(`${PAGE}?view=file&path=docs/guide.md`)).html)).not.toContain('This is a manifest')
   })
 
-  test.each(['file.too_large', 'file.not_text'] as const)('that answers %s is named, in words for people', async code => {
+  test.each(['file.too_large', 'file.not_text'] as const)('that answers %s has an explanation in words', async code => {
     const { get } = await open({ files: () => refusal(code) })
     const text = textOf((await get(`${PAGE}?view=file&path=docs/big.bin`)).html)
     expect(text).toContain('docs/big.bin')
@@ -241,7 +241,7 @@ describe('file', () => {
       )
     })
 
-    test('is looked for on later pages of its folder, and not without an end', async () => {
+    test('is searched on later pages of its folder, up to a limit', async () => {
       const asked: (string | null)[] = []
       const found = await open({
         files: refused,

@@ -72,7 +72,7 @@ test('files follow the last text of the skill', async () => {
   expect(asked).toEqual([])
 })
 
-test('so many are compared, and the others only named', async () => {
+test('up to a limit they are compared, and further ones only named', async () => {
   const { client, asked } = clientOf((path, isOld) => `${path} ${isOld}\n`)
   const files = await loadSkillFiles(client, ADDRESS, pageOf(names(25)))
   expect(files.map(({ path }) => path)).toEqual(names(25))
@@ -96,7 +96,7 @@ test('a long file is not read to its end', async () => {
   expect(asked).toHaveLength(2)
 })
 
-test('a long file is read whole for its own page', async () => {
+test('a long file is read whole on its own page', async () => {
   const { client } = clientOf((_, isOld) => `${'same line\n'.repeat(30_000)}${isOld}\n`)
   const place = (ref: string) => ({ address: { ...ADDRESS, ref }, path: 'a/0.txt' })
   const file = await loadFileDifference(client, place(OLD), place(COMMIT))

@@ -49,7 +49,7 @@ test('pages are walked forward by their cursor, and back by their number', async
   expect(exactTextsOf((await get(back)).html)).toEqual([BODY[1]])
 })
 
-test('all pages are read as one, up to a bound, and the rest is one link away', async () => {
+test('all pages are joined, up to a bound, and the rest is linked', async () => {
   const { get, questions } = await openLong()
   const { html } = await get(exact('&page=all'))
   expect(exactTextsOf(html)).toEqual([BODY.slice(0, PAGES_READ).join('')])
@@ -65,7 +65,7 @@ test('a number past the last page, or one that is none, shows a page', async () 
   for (const page of ['0', '-1', 'x', '1e3']) expect(exactTextsOf((await get(exact(`&page=${page}`))).html)).toEqual([BODY[0]])
 })
 
-test('joined pages hold each text once and whole, wherever it was cut', () => {
+test('joined pages have each text once and whole, wherever it was cut', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 6 }), cuts => {
       const [rule, body] = ['r'.repeat(12), 'b'.repeat(28)]
@@ -94,7 +94,7 @@ test('joined pages hold each text once and whole, wherever it was cut', () => {
   )
 })
 
-test('what is read on demand has its size where it is known', async () => {
+test('texts that are read on demand have their size if it is known', async () => {
   const { get } = await open({
     skills: () =>
       skillPage({
@@ -105,7 +105,7 @@ test('what is read on demand has its size where it is known', async () => {
   expect(textOf((await get(SKILL)).html)).toContain('skills/pdf/a.md 4.2 KiB skills/pdf/b.py')
 })
 
-test('tokens are shown for each text, for a list of skills, and for the whole skill where the page has it', async () => {
+test('tokens are shown for each text, for a list of skills, and for the whole skill if the page has it', async () => {
   const rule = { index: 0, offset: 0, length: 4, totalLength: 4, totalBytes: 4, totalTokens: 1, last: true }
   const body = { index: 0, offset: 0, length: 9, totalLength: 99, totalBytes: 99, totalTokens: 1_234, last: false }
   const { get } = await open({
@@ -129,7 +129,7 @@ test('tokens are shown for each text, for a list of skills, and for the whole sk
   expect(textOf((await get(PAGE)).html)).toContain('skills/pdf/ · ~4,321 tokens')
 })
 
-test('the exact texts say that front matter is not delivered, and lead to the file that has it', async () => {
+test('the exact texts note that front matter is not delivered, and link to its file', async () => {
   const { get } = await open({ skills: () => skillPage() })
   const { html } = await get(exact(''))
   expect(textOf(html)).toContain('An agent receives these texts without the front matter of their files.')

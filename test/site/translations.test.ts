@@ -91,7 +91,7 @@ test.each(PAGES.filter(path => !path.startsWith('/docs')))('%s says nothing in E
   expect(german.filter(words => english.has(words) && !mayBeShared(words))).toEqual([])
 })
 
-test('a page that says something in English is found out', async () => {
+test('an English sentence on a German page is detected', async () => {
   const { html } = await site.get('/gh/acme/tools')
   expect(spokenOf(html).filter(words => !mayBeShared(words)).length).toBeGreaterThan(30)
 })

@@ -22,7 +22,7 @@ function wordsOf(command: string, code: string): string[] {
   return execFileSync('sh', ['-c', stub], { encoding: 'utf8' }).split('\0').slice(0, -1)
 }
 
-describe.each(ADDRESSES)('what is copied for %s', text => {
+describe.each(ADDRESSES)('the text copied for %s', text => {
   const address = parseAddress(text, ['local', 'gh'])
   const path = formatAddress(address)
   const server = `${BASE}/mcp${path}`
@@ -88,7 +88,7 @@ test.each([
   'front_matter.unterminated',
   'front_matter.invalid',
   'front_matter.repaired',
-])('a skill that installing programs refuse, as %s says, is not offered to them', async code => {
+])('a skill that install programs refuse, because %s, is not offered to them', async code => {
   const warnings = [{ code, message: 'no description' }] as const
   const { get } = await open({ skills: () => skillPage({ warnings: [...warnings] }) }, { baseUrl: BASE })
   const text = textOf((await get(SKILL)).html)
@@ -108,7 +108,7 @@ test('an address whose skills are only described offers nothing to install', asy
   expect(text).not.toContain('npx skills add')
 })
 
-test('a skill with rules says that installing its folder brings none of them', async () => {
+test('a skill with rules has a note that installing its folder brings none of them', async () => {
   const rule = {
     path: 'SKILLSET.md',
     content: 'Be kind.\n',
