@@ -50,7 +50,7 @@ function tablesOf(page: string) {
 describe.each(['docs/security.md', 'docs/de/security.md'])('%s', page => {
   const { met, unmet } = tablesOf(page)
 
-  test('has every item that a test is named after, and a test is named after every item that it has', () => {
+  test('lists every item that a test is named after, and a test is named after every listed item', () => {
     const named = FILES.flatMap(itemsOf)
     expect(named.length).toBeGreaterThan(50)
     expect(inOrder(met.flatMap(({ items }) => items))).toEqual(inOrder(named))
@@ -64,7 +64,7 @@ describe.each(['docs/security.md', 'docs/de/security.md'])('%s', page => {
     }
   })
 
-  test('says of every item that applies whether it is met', () => {
+  test('lists every applicable item as met or not', () => {
     const said = new Set([...met.flatMap(({ items }) => items), ...unmet])
     expect(unmet.length).toBeGreaterThan(0)
     expect(APPLYING.filter(item => !said.has(item))).toEqual([])

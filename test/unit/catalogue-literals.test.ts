@@ -62,7 +62,7 @@ function literalsOf(text: string): string[] {
   return found
 }
 
-test('what commands print comes from the catalogue', () => {
+test('text printed by commands is in the catalogue', () => {
   const escaped = SPOKEN.flatMap(filesOf).flatMap(file =>
     literalsOf(readFileSync(join(ROOT, file), 'utf8'))
       .filter(literal => !KEPT[file]?.includes(literal))

@@ -67,14 +67,14 @@ describe('compose.yaml', async () => {
     volumes: Record<string, null>
   }
 
-  test('asks for nothing that example.env does not name', async () => {
+  test('uses only settings that example.env names', async () => {
     const named = (await read(DEPLOY, 'example.env')).match(/^[A-Z][A-Z0-9_]*(?==)/gm)?.sort()
     const asked = [...new Set([...text.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name = '']) => name))].sort()
     expect(named).toEqual(asked)
     for (const name of named ?? []) expect(Object.keys(SECRETS)).toContain(name)
   })
 
-  test.each(['service', 'worker'])('%s has settings that hold, and as few rights as it can do with', name => {
+  test.each(['service', 'worker'])('%s has valid settings, and as few rights as possible', name => {
     const { command = [], environment = {}, ...rest } = services[name] as ComposeService
     const filled = Object.entries(environment).map(([key, value]) => [
       key,
@@ -156,7 +156,7 @@ describe('Kubernetes', async () => {
     expect([...kustomization.resources].sort()).toEqual(files)
   })
 
-  test.each(workloads)('$name: its settings hold, and its command takes its arguments', ({ pod }) => {
+  test.each(workloads)('$name: its settings are valid, and its command accepts its arguments', ({ pod }) => {
     const [container] = pod.containers as [Container]
     expect(container.envFrom).toEqual([{ configMapRef: { name: 'settings' } }, { secretRef: { name: 'secrets' } }])
     const own = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value]))
@@ -171,7 +171,7 @@ describe('Kubernetes', async () => {
     if (metrics) expect(String(metrics.containerPort)).toBe(settings.MOUNTGLASS_METRICS_PORT)
   })
 
-  test.each(workloads)('$name: has no rights that it does not need', ({ pod }) => {
+  test.each(workloads)('$name: has no unnecessary rights', ({ pod }) => {
     expect(pod).toMatchObject({
       serviceAccountName: 'mountglass',
       automountServiceAccountToken: false,
@@ -190,20 +190,20 @@ describe('Kubernetes', async () => {
     }
   })
 
-  test.each(workloads)('$name: its command is one, and has the options that it is given', async ({ pod }) => {
+  test.each(workloads)('$name: its command exists, with the given options', async ({ pod }) => {
     const [command = '', ...args] = pod.containers[0]?.args ?? []
     const [, described = ''] = (await read(ROOT, 'cli/commands.ts')).split(`.command('${command}')`)
     for (const option of args.filter(arg => arg.startsWith('--'))) expect(described.split('.command(')[0]).toContain(`'${option}`)
   })
 
-  test('a worker has the memory that its jobs may take, and its own', () => {
+  test('a worker has the memory of its jobs, and its own', () => {
     const [{ args, env, resources } = {} as Container] = workloads.find(({ name }) => name === 'worker')?.pod.containers ?? []
     const jobs = Number(args[args.indexOf('--concurrency') + 1])
     const perJob = Number(env?.find(({ name }) => name === 'MOUNTGLASS_JOB_MEGABYTES')?.value)
     expect(megabytes(resources.limits.memory)).toBeGreaterThanOrEqual(jobs * perJob + 150)
   })
 
-  test('what serves from memory is not taken away when a store is: whether it is sent requests depends on itself alone', () => {
+  test('a pod that serves from memory stays ready without a store: its readiness depends on itself alone', () => {
     const service = workloads.find(({ name }) => name === 'service')?.pod.containers[0]
     expect(service?.readinessProbe?.httpGet).toEqual({ path: '/healthz', port: 'http' })
   })
@@ -219,7 +219,7 @@ describe('Kubernetes', async () => {
     expect(graceOf('worker')).toBeGreaterThan(10)
   })
 
-  test('what selects pods selects some, and leaves one when a machine goes', () => {
+  test('selectors match pods, and one pod stays when a machine is drained', () => {
     const selectors = manifests.flatMap(({ kind, metadata, spec }) => {
       const selector = kind === 'Service' ? spec.selector : (spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels)
       return selector ? [{ what: `${kind} ${metadata.name}`, selector }] : []
@@ -242,7 +242,7 @@ describe('Kubernetes', async () => {
       expect(ofKind('Deployment').map(({ metadata }) => metadata.name)).toContain(spec.scaleTargetRef.name)
   })
 
-  test('requests for the host of the settings are led to the port of the service, and the pods take them from there alone', () => {
+  test('requests for the host reach the port of the service, and pods accept them from there alone', () => {
     expect(ofKind('Ingress')).toEqual([])
     const [{ spec: route }] = ofKind('HTTPRoute')
     expect(route.hostnames).toEqual([new URL(settings.MOUNTGLASS_BASE_URL ?? '').hostname])
@@ -255,7 +255,7 @@ describe('Kubernetes', async () => {
     ])
   })
 
-  test('what goes out: names from wherever this cluster answers them, TLS and PostgreSQL, and no credentials of the machine', () => {
+  test('egress allows DNS of this cluster, TLS and PostgreSQL, and no credentials of the machine', () => {
     const [names, rest] = ofKind('NetworkPolicy').find(({ metadata }) => metadata.name === 'out').spec.egress
     expect(names.ports).toEqual(['UDP', 'TCP'].map(protocol => ({ port: 53, protocol })))
     expect(names.to).toContainEqual({ ipBlock: { cidr: '169.254.20.10/32' } })

@@ -43,7 +43,7 @@ test('every text is free of carriage returns, hidden characters and HTML comment
   }
 })
 
-test('links are relative, so that they also lead somewhere in a checkout of the whole project', () => {
+test('links are relative, so that they work in a checkout of the whole project', () => {
   const markdown = [...texts].filter(([path]) => path.endsWith('.md'))
   expect(markdown.length).toBeGreaterThan(20)
   for (const [path, text] of markdown) expect(text.match(/\]\(\/[^)]*\)/g) ?? [], path).toEqual([])
@@ -105,7 +105,7 @@ test('the licenses are the root’s, one of their own for scripts, and one that 
   expect(textOf('LICENSE')).toMatch(/^Creative Commons Attribution 4\.0 International\n/)
 })
 
-test('includes come by manifest, by skill, by metadata and from a sibling folder, and all are there', () => {
+test('includes come by manifest, by skill, by metadata and from a sibling folder, and all exist', () => {
   const declared = [...manifests, ...skills].flatMap(path =>
     includesOf(path).map(include => ({ path, file: targetOf(path, include) })),
   )
@@ -144,7 +144,7 @@ test('every {baseDir} in a skill names a file of that skill', () => {
   for (const use of uses) expect(served).toContain(use)
 })
 
-test('what is excluded is marked, and nothing that is served carries the mark', () => {
+test('excluded content is marked, and no served content carries the mark', () => {
   const excluded = paths.filter(isExcluded)
   expect(excluded).toEqual(['drafts/README.md', 'drafts/teach-a-crowd/SKILL.md', 'writing/notes.private.md'])
   for (const path of excluded) expect(textOf(path), path).toContain('quillfeather-withheld')

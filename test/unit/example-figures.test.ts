@@ -146,7 +146,7 @@ test('the page of errors lists every code with its status', () => {
   expect(Object.fromEntries([...listed, ...addresses])).toEqual(ERROR_STATUS)
 })
 
-test('the lengths in example answers are those of the files they show', () => {
+test('the lengths in example answers are those of the shown files', () => {
   const page = textOf('reading/read-by-rest/references/answers.md')
   const glossary = textOf('translated-de/glossar.md')
   expect(page).toContain(`"totalLength": ${countCharacters(glossary)}`)

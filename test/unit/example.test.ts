@@ -48,7 +48,7 @@ test('the handbook is a bare repository with a branch main, a branch with a slas
   expect(() => git(target, 'fsck', '--strict')).not.toThrow()
 })
 
-test('the commit is the same whatever the umask, the time zone, the language and the git configuration of the machine', async () => {
+test('the commit is the same under any umask, time zone, language and git configuration', async () => {
   const home = join(scratch, 'home')
   await cp(resolve('examples'), home, { recursive: true })
   await writeFile(
@@ -98,7 +98,7 @@ test('the repository holds the bytes of the sources, programs as executable', as
   ])
 })
 
-test('a second preparation leaves the repository as it is', async () => {
+test('a second preparation leaves the repository unchanged', async () => {
   const repository = join(target, 'mountglass/handbook.git')
   const before = await stat(repository)
   expect(await prepareExampleRepositories(SOURCE, target)).toBe(target)
@@ -135,7 +135,7 @@ test('processes that start at once all succeed and leave one whole repository', 
   expect(await readdir(join(root, 'mountglass'))).toEqual(['handbook.git'])
 })
 
-test('what a killed process left behind is removed after an hour, the work of a living one is not', async () => {
+test('files of a killed process are removed after an hour, those of a living one are not', async () => {
   const root = join(scratch, 'leftovers')
   await prepareExampleRepositories(SOURCE, root)
   const owner = join(root, 'mountglass')

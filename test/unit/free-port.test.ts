@@ -19,7 +19,7 @@ async function portsOfAnother(): Promise<string[]> {
   return told.trim().split(',')
 }
 
-test('a port is told once while the process lives that it was told, whoever else looks for one', async () => {
+test('a port is given once while its process lives, to any number of processes', async () => {
   const ports = [...(await portsOfAnother()), ...(await portsOfAnother())]
   expect(ports).toHaveLength(2 * PORTS)
   expect(new Set(ports).size).toBe(2 * PORTS)

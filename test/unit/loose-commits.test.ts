@@ -4,7 +4,7 @@ import { createRepositories } from '#test/support/repository.ts'
 const repositories = await createRepositories()
 afterAll(() => repositories.remove())
 
-test('commits that the tests write themselves have the ids that git gives them', async () => {
+test('commits that the test support writes itself have the ids that git gives them', async () => {
   const one = await repositories.create('acme', 'tools')
   const first = await one.commit({
     'a.md': 'a',

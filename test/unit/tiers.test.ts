@@ -57,7 +57,7 @@ describe('the tiers of the tests', () => {
     for (const suite of suites) expect(isRun(suite), suite).toBe(true)
   })
 
-  test('a module that test files share registers hooks only when it is told to: files share loaded modules', () => {
+  test('a module that test files share registers hooks only on request, since files share loaded modules', () => {
     const isHooked = (path: string) => /^(before|after)(All|Each)\(/m.test(readFileSync(join(ROOT, path), 'utf8'))
     expect(SOURCES.filter(path => !path.endsWith('.test.ts') && isHooked(path))).toEqual([])
   })

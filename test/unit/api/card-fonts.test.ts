@@ -35,7 +35,7 @@ describe('the fonts of a text', () => {
     }
   })
 
-  test('those of an address come first from the font of addresses', async () => {
+  test('the characters of an address use the font of addresses first', async () => {
     expect(await namesOf('docs', [MONO, ...fonts.familiesFor(null)])).toEqual([MONO])
   })
 })

@@ -62,7 +62,7 @@ test('a position of another shape is refused', () => {
   expect(() => readCursor(KEYS, BINDING, sealCursor(KEYS, BINDING, 'pdf'), Position)).toThrow(REFUSED)
 })
 
-test('the first key seals, all keys open, a key that went opens nothing', () => {
+test('the first key seals, all keys open, a removed key opens nothing', () => {
   const cursor = sealCursor(KEYS, BINDING, ['pdf', 17])
   expect(readCursor(keysOf([NEW, OLD]), BINDING, cursor, Position)).toEqual(['pdf', 17])
   expect(sealCursor(keysOf([NEW, OLD]), BINDING, ['pdf', 17])).toBe(sealCursor(keysOf([NEW]), BINDING, ['pdf', 17]))

@@ -30,7 +30,7 @@ test.each(['png', 'jpeg', 'gif', 'webp'] as const)(
   },
 )
 
-test('what a camera noted beside the pixels goes, and the picture is turned as the camera was', async () => {
+test('metadata of a camera is removed, and the picture is turned by its orientation', async () => {
   const photo = await sharp(await plainPicture('jpeg', 40, 20))
     .withMetadata({ orientation: 6 })
     .jpeg()

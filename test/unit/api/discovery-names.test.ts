@@ -34,7 +34,7 @@ describe('a skill has', () => {
   })
 })
 
-test('of skills with one name, the one where authors edit has it, and the others are called after their folders', () => {
+test("of skills with one name, the one in the author's folder has it, and the others are named after their folders", () => {
   const skills = ['.claude/skills/pdf', 'plugins/office/pdf', 'skills/pdf', 'tests/pdf'].map(directory => named('PDF', directory))
   expect(namesOf(...skills, named('pdf', 'skills/other'))).toEqual({
     '.claude/skills/pdf': 'claude-skills-pdf',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cutFilePage } from '#api/reading/file-page.ts'
 
-test('joined pages give the text, whatever the limit, and no page splits a character', () => {
+test('joined pages give the text, at any limit, and no page splits a character', () => {
   const text = fc.array(fc.constantFrom('a', 'é', '漢', '🎻', '👩‍👩‍👧', 'e\u0301', '\n', '\ufeff')).map(parts => parts.join(''))
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 20 }), (whole, limit) => {

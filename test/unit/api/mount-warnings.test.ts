@@ -15,7 +15,7 @@ test.each([
   ['a', 'b/x/SKILL.md', 0, 'a skill outside of the mounted folder has the same name'],
   ['a', 'b/x/SKILL.md', 2, 'a skill outside of the mounted folder has the same name'],
   ['b/x', 'b/xy/SKILL.md', 0, 'a skill outside of the mounted folder has the same name'],
-])('in the mount %j the warning about %s and %i more says: %s', (mounted, path, n, message) => {
+])('in the mount %j the warning about %s and %i more reads: %s', (mounted, path, n, message) => {
   const other = { code: 'body.empty', message: 'b/x/SKILL.md' }
   const [told, kept] = warningsInMount(mounted as RepoPath, [duplicate(path, n), other])
   expect([told, kept]).toEqual([{ code: 'name.duplicate', field: 'name', message }, other])

@@ -7,7 +7,7 @@ test.each([
   ['Chinese', '当用户要求创建、编辑或分析文档、电子表格和演示文稿时，请使用此技能。'],
   ['Tibetan', 'བོད་ཡིག་གི་ཡིག་ཆ་བཟོ་བ་དང་རྩོམ་སྒྲིག་བྱེད་པར་སྤྱོད་པ།'],
   ['emoji', '🎻🎉🚀🔥👍🏽👨‍👩‍👧‍👦🇩🇪✨🧪📦'],
-])('a text in %s is cut to the tokens that it may take', (_, sentence) => {
+])('a text in %s is cut to its number of tokens', (_, sentence) => {
   const text = sentence.repeat(20)
   const cut = inOneLine(text, 100)
   expect(estimateTokens(cut)).toBeLessThanOrEqual(100)
@@ -17,7 +17,7 @@ test.each([
 })
 
 describe('a line', () => {
-  test('that fits stands as it is, with its white space joined', () => {
+  test('that fits is unchanged, with its white space joined', () => {
     expect(inOneLine('  One\n\ttwo. ', 10)).toBe('One two.')
   })
 

@@ -60,7 +60,7 @@ test.each(['loop', 'wait'] as const)(
   },
 )
 
-test('a task that takes too much memory is refused, and so is one at which the process dies', async () => {
+test('a task with too much memory is refused, and so is one whose process dies', async () => {
   const process = start({ memoryMegabytes: 256 })
   const pid = await pidOf(process)
   expect(await process.run('grow')).toEqual(REFUSED)
@@ -101,7 +101,7 @@ test('an idle process ends, and a closed one takes no task', async () => {
   expect(await tasks.run('answer')).toEqual({ status: 'busy' })
 })
 
-test('a process that cannot be started fails its task and is told of', async () => {
+test('a process that cannot be started fails its task and reports it', async () => {
   const failures: unknown[] = []
   const program = new URL('../../support/no-such-program.ts', import.meta.url)
   const tasks = start({ program, onFailure: error => failures.push(error) })

@@ -33,7 +33,7 @@ test('a few local repositories are printed, a line each, and the rest is counted
   expect(printed(5, { isComplete: false }).at(-2)).toContain('perhaps more')
 })
 
-test('an empty folder is told, and the handbook is there to begin with', () => {
+test('an empty folder is reported, and the handbook is offered', () => {
   expect(printed(0)).toEqual([
     `Mountglass answers at ${URL}/`,
     expect.stringContaining('MOUNTGLASS_LOCAL_REPOSITORIES'),

@@ -5,7 +5,7 @@ import { homePath, unknownSettings } from '#core/settings.ts'
 import { WORKER_SETTINGS } from '#indexer/jobs/worker-settings.ts'
 import { INFRA_SETTINGS, parseInfraSettings } from '#infra/infra-settings.ts'
 
-test('without any variable the service listens on the loopback, keeps its store beside it and indexes', () => {
+test('without variables the service listens on the loopback, keeps its store beside it and indexes', () => {
   expect(parseSettings({})).toEqual({
     host: '127.0.0.1',
     port: 4321,
@@ -57,7 +57,7 @@ test('GitHub may be off, an Enterprise Server with its API below its address, or
   ).toMatchObject({ url: 'http://127.0.0.1:1', apiUrl: 'http://127.0.0.1:2' })
 })
 
-test("pictures of accounts come from the origin of GitHub for them, or from those of a host of one's own", () => {
+test("pictures of accounts have GitHub's origin for them, or the origins of an own host", () => {
   const avatarOriginsOf = (env: NodeJS.ProcessEnv) => parseInfraSettings(env).github?.avatarOrigins
   const further = { MOUNTGLASS_AVATAR_ORIGINS: 'https://avatars.example.org, http://127.0.0.1:3' }
   expect(avatarOriginsOf(further)).toEqual(['https://avatars.githubusercontent.com'])
@@ -127,14 +127,14 @@ test.for([
   expect(parse).not.toThrow(/secret-value/)
 })
 
-test('the secret of a webhook is whatever was given to the host, which asks for no length', () => {
+test('the secret of a webhook may have any length, as at the host', () => {
   expect(parseInfraSettings({ MOUNTGLASS_GITHUB_WEBHOOK_SECRET: 'short' }).github?.webhookSecret).toBe('short')
 })
 
 const inBucket = (env: NodeJS.ProcessEnv) => parseInfraSettings({ MOUNTGLASS_STORE: 's3:data', ...env })
 const s3 = { kind: 's3', bucket: 'data', prefix: '', endpoint: null, region: null, credentials: null }
 
-test('a store may be a bucket, or what is below a prefix of it; the SDK finds the rest', () => {
+test('a store may be a bucket, or a prefix of it; the SDK finds the rest', () => {
   expect(inBucket({})).toMatchObject({ store: s3, privateStore: null })
   expect(inBucket({ MOUNTGLASS_STORE: 's3:data/fleet/one/' }).store).toEqual({ ...s3, prefix: 'fleet/one' })
   expect(inBucket({ AWS_REGION: 'eu-west-1' }).store).toEqual({ ...s3, region: 'eu-west-1' })
@@ -154,7 +154,7 @@ test('a server of one’s own is the one that the variables of the SDK name, in 
   expect(() => inBucket({ AWS_ENDPOINT_URL_S3: 'https://user:secret-value@s3.example.org' })).not.toThrow(/secret-value/)
 })
 
-test('private repositories may have a bucket of their own, with credentials of its own', () => {
+test('private repositories may have their own bucket, with its own credentials', () => {
   const [id, secret] = ['MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID', 'MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY']
   const withPrivate = (env: NodeJS.ProcessEnv = {}) => inBucket({ MOUNTGLASS_PRIVATE_STORE: 's3:hidden/a', ...env }).privateStore
   const hidden = { ...s3, bucket: 'hidden', prefix: 'a' }
@@ -172,7 +172,7 @@ test.for([
   ['s3:data', 's3:data/hidden'],
   ['s3:data/fleet', 's3:data'],
   ['s3:data/fleet', 's3:data/fleet/hidden'],
-])('of %s and %s one lies in the other, so private repositories would not be apart', ([store, hidden]) => {
+])('of %s and %s one contains the other, so the setting is refused', ([store, hidden]) => {
   expect(() => inBucket({ MOUNTGLASS_STORE: store, MOUNTGLASS_PRIVATE_STORE: hidden })).toThrow(/^MOUNTGLASS_PRIVATE_STORE: /)
 })
 
@@ -184,7 +184,7 @@ test.for([
   expect(inBucket({ MOUNTGLASS_STORE: store, MOUNTGLASS_PRIVATE_STORE: hidden }).privateStore).not.toBeNull()
 })
 
-test('documents and jobs may lie in a database, beside a store that others see', () => {
+test('documents and jobs may be in a database, beside a shared store', () => {
   for (const database of [
     'postgres://user:pass%40word@database.example.org:5433/mountglass?sslmode=verify-full',
     'postgresql:///mountglass?host=/run/postgresql',
@@ -208,7 +208,7 @@ test('keys and patterns are parsed', () => {
   expect(deny.map(rule => rule({ host: 'gh', owner: 'acme', repository: 'secret' }))).toEqual([true])
 })
 
-test('a misspelled setting is told with the one that is meant', () => {
+test('a misspelled setting is reported with the similar one', () => {
   const known = [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS]
   expect(known).toContain('MOUNTGLASS_DENY')
   expect(unknownSettings({ MOUNTGLASS_DENY: 'gh/a/b', PATH: '/bin', MOUNTGLASS_TEST_TIER: 'test' }, known)).toEqual([])

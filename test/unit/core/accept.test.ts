@@ -40,7 +40,7 @@ describe('the weight', () => {
     ['text/*;q=0.3, */*;q=0.1', 0.3],
     ['text/html;q=0, */*', 0],
     ['text/html;level=1;q=0.4, text/html;q=0.7', 0.7],
-  ])('of HTML by %j is %d: that of the range that names it most closely', (header, weight) => {
+  ])('of HTML by %j is %d: that of the most specific range', (header, weight) => {
     expect(weightOfType(parsePreferences(header), 'text/html')).toBe(weight)
   })
 

@@ -31,7 +31,7 @@ describe('an address', () => {
   })
 })
 
-describe('what is no address has its code', () => {
+describe('an invalid address has its code', () => {
   test.each([
     [
       'address.invalid_escape',
@@ -135,7 +135,7 @@ describe('what is no address has its code', () => {
       ).toBe(code)
   })
 
-  test('2,048 bytes, the leading slash counted, and 64 segments are not too much; 2,049 are', () => {
+  test('2,048 bytes, the leading slash counted, and 64 segments are accepted; 2,049 bytes are not', () => {
     for (const slash of ['', '/']) {
       expect(parseAddress(`${slash}local/acme/tools/${'a'.repeat(2_048 - 18)}`, HOSTS).path).toHaveLength(2_030)
       expect(parseAddress(`${slash}local/acme/tools/${'a'.repeat(2_048 - 18)}/`, HOSTS).path).toHaveLength(2_030)
@@ -186,7 +186,7 @@ describe('the canonical form', () => {
     )
   })
 
-  test('any text is an address or has a code of its own', () => {
+  test('any text is an address or has a code of an address', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -9,7 +9,7 @@ const INDEXER = fileURLToPath(new URL('../../../indexer', import.meta.url))
 /** Look like codes of findings: names of files, and what jobs fail with or the files endpoint answers. */
 const NO_FINDINGS = /\.jsonl?$|^mount\.|^index\.(?!limit_)|^file\.(?!unreadable)/
 
-test('every code of a warning or diagnostic comes with something to do, and no other', async () => {
+test('every code of a warning or diagnostic has advice, and advice has a code', async () => {
   const entries = await readdir(INDEXER, { recursive: true, withFileTypes: true })
   const sources = entries.filter(entry => entry.name.endsWith('.ts') && entry.name !== 'schema.ts')
   const texts = await Promise.all(sources.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))

@@ -63,7 +63,7 @@ describe('terms', () => {
     ])
   })
 
-  test('triples stand behind their second pair, where they are asked for', () => {
+  test('triples follow their second pair, on request', () => {
     const found: [string, string, number][] = []
     analyze('算出プx 漢字', (term, kind, group) => found.push([term, kind, group]), { triples: true })
     expect(found).toEqual([
@@ -121,7 +121,7 @@ describe('any text', () => {
     )
   })
 
-  test('gives the same terms of words that it has seen, and of those that it has forgotten', () => {
+  test('gives the same terms for cached words and for evicted ones', () => {
     const texts = ['getUserName of PRs', 'snake_case of std::vector', ...Array.from({ length: 40_000 }, (_, at) => `Word${at}`)]
     const made = new Map<string, number>()
     const analyzer = new Analyzer(text => {

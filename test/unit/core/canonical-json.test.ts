@@ -33,7 +33,7 @@ describe('of random values', () => {
     for (const value of values) expect(canonicalJson(reversed(value))).toBe(canonicalJson(value))
   })
 
-  test('the text says the value, which is left as it was', () => {
+  test('the text encodes the value, which stays unchanged', () => {
     for (const value of values) {
       const plain = JSON.stringify(value)
       expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(plain))

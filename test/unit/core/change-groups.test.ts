@@ -27,7 +27,7 @@ function changed(name: string, causes: readonly [SkillPart, string, Cause['chang
   } as ChangeItem
 }
 
-test('each part stands with the files behind it, those with the same files together, and the file of the skill itself is not named', () => {
+test("each part has its causing files, parts with the same files share them, and the skill's own file is not named", () => {
   expect(
     changedParts(
       changed('a', [
@@ -53,7 +53,7 @@ test('each part stands with the files behind it, those with the same files toget
   ])
 })
 
-test('when the license closed a skill, what it delivers no more is not listed beside it', () => {
+test('if a license closed the skill, other removed parts are not listed', () => {
   const item = changed(
     'a',
     [
@@ -86,7 +86,7 @@ test('skills that the same files change make one group, in the place of the firs
   expect(groupAlike(items.slice(0, 5)).map(group => group.length)).toEqual([1, 1, 1, 1, 1])
 })
 
-test('skills are told before documents and manifests, those of one kind in their order', () => {
+test('skills precede documents and manifests, those of one kind in their order', () => {
   const items = (['manifest', 'document', 'skill', 'document', 'skill'] as const).map((kind, at) => ({ kind, at }))
   expect(byKind(items).map(({ at }) => at)).toEqual([2, 4, 1, 3, 0])
 })

@@ -19,14 +19,14 @@ test('a sentence has the messages of the errors in it, and no credentials', () =
   )
 })
 
-test('an error that is no sentence is told as one that was not foreseen', () => {
+test('an error without a sentence is printed as unexpected', () => {
   expect(messageIn(new Error('disk full'))).toBe('disk full')
   expect(messageIn('plain')).toBe('plain')
   expect(failureIn(new SentenceError('no folder\nsays git'))).toBe('no folder')
   expect(failureIn(new Error('disk full'))).toBe('unexpected: disk full (MOUNTGLASS_LOG=debug tells where)')
 })
 
-test('what changed is told with the names of parts as they are', () => {
+test('changes are described with the names of the parts', () => {
   const item = {
     kind: 'skill',
     path: 'b/SKILL.md',

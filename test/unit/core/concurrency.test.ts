@@ -18,7 +18,7 @@ test.each<[what: string, close: () => Promise<void>]>([
     },
   ],
   ['never ends', () => never],
-])('an error that ends a start is thrown also when the close after it %s', async (_, close) => {
+])('the error that ends a start is thrown even if the close after it %s', async (_, close) => {
   await expect(closeAndThrow(new Error('no bucket'), close, 1)).rejects.toThrow('no bucket')
 })
 
@@ -28,7 +28,7 @@ describe('a timeout', () => {
     await expect(withTimeout(Promise.reject(new Error('broken')), 60_000, () => 'late')).rejects.toThrow('broken')
   })
 
-  test('answers what the caller says once the time has passed, a failure too', async () => {
+  test('gives the fallback after the time, a thrown one too', async () => {
     expect(await withTimeout(never, 1, () => 'late')).toBe('late')
     const fail = () => {
       throw new Error('too late')
@@ -36,7 +36,7 @@ describe('a timeout', () => {
     await expect(withTimeout(never, 1, fail)).rejects.toThrow('too late')
   })
 
-  test('drops a failure that comes after it', async () => {
+  test('drops a failure after the time', async () => {
     const { promise, reject } = Promise.withResolvers<never>()
     expect(await withTimeout(promise, 1, () => 'late')).toBe('late')
     reject(new Error('nobody waits for this any more'))
@@ -53,7 +53,7 @@ describe('a single flight', () => {
     expect(await flights.run('a', work)).toBe(3)
   })
 
-  test('keeps no failure, whether it comes at once or later', async () => {
+  test('caches no failure, synchronous or not', async () => {
     const flights = createSingleFlight<string>()
     const atOnce = () => {
       throw new Error('at once')
@@ -63,7 +63,7 @@ describe('a single flight', () => {
     expect(await flights.run('a', async () => 'fine')).toBe('fine')
   })
 
-  test('that is forgotten answers those who wait, knows it, and is not shared any more', async () => {
+  test('that is forgotten answers its waiters, is marked as forgotten, and is not shared any more', async () => {
     const flights = createSingleFlight<string>()
     const { promise, resolve } = Promise.withResolvers<string>()
     let wasForgotten: boolean | undefined
@@ -124,7 +124,7 @@ describe('bounded work', () => {
     expect(started).toEqual([1])
   })
 
-  test('where the items end with an error, it is thrown after the running ones ended', async () => {
+  test('if the items end with an error, it is thrown after the running tasks ended', async () => {
     const ended: number[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
     async function* numbers() {

@@ -17,7 +17,7 @@ function openBudget() {
   }
 }
 
-test('one key holds the whole capacity where nobody else wants it, and no more', () => {
+test('one key holds the whole capacity while no other wants it, and no more', () => {
   const { acquire, evicted } = openBudget()
   expect(acquire('a', 6)).not.toBeNull()
   expect(acquire('a', 6)).not.toBeNull()
@@ -25,7 +25,7 @@ test('one key holds the whole capacity where nobody else wants it, and no more',
   expect(evicted).toEqual([])
 })
 
-test('what was given back can be taken again, and is given back once', () => {
+test('a returned amount can be acquired again, and is returned once', () => {
   const { acquire } = openBudget()
   const giveBack = acquire('a', 6)
   acquire('b', 6)
@@ -45,7 +45,7 @@ test('an amount above the capacity is granted while nothing else is held, and ma
   expect(acquire('a', 99)).toBeNull()
 })
 
-test('where the capacity is exhausted, the slowest holders make room, and no more of them than needed', () => {
+test('at full capacity, the slowest holders are evicted, and no more of them than needed', () => {
   const { acquire, acquireSlowly, evicted } = openBudget()
   acquireSlowly('a1', 3, 5)
   acquireSlowly('b1', 3, 1)
@@ -56,7 +56,7 @@ test('where the capacity is exhausted, the slowest holders make room, and no mor
   expect(evicted).toEqual(['b1', 'c1'])
 })
 
-test('a key that would hold more than its part evicts only its own slow holders, although others are slower', () => {
+test('a key above its part evicts only its own slow holders, although others are slower', () => {
   const { acquire, acquireSlowly, evicted } = openBudget()
   acquireSlowly('b1', 4, 1)
   acquireSlowly('a1', 3, 5)
@@ -67,7 +67,7 @@ test('a key that would hold more than its part evicts only its own slow holders,
   expect(evicted).toEqual(['a1'])
 })
 
-test('newcomers of one key do not evict a slow holder of another one, however many they are', () => {
+test('any number of newcomers of one key evict no slow holder of another one', () => {
   const { acquire, acquireSlowly, evicted } = openBudget()
   acquireSlowly('b1', 2, 1)
   for (let number = 0; number < 20; number++) acquire('a', 2)
@@ -84,7 +84,7 @@ test('without slow holders, the key that holds most makes room for one that hold
   expect(evicted).toEqual(['ax'])
 })
 
-test('holders of one key are told apart by the other: those of one client by repository, those of one repository by client', () => {
+test('holders of one key are distinguished by the other one: those of one client by repository, those of one repository by client', () => {
   for (const [first, second, third] of [
     ['ap', 'bp', 'cp'],
     ['pa', 'pb', 'pc'],

@@ -44,7 +44,7 @@ test('a key holds no more than its own places, although others are free', async 
   await Promise.all(tasks)
 })
 
-test('a key has a bounded number of tasks wait, and others wait beside them', async () => {
+test('a key has a bounded number of waiting tasks, and others wait beside them', async () => {
   const { start, end, began } = openGate({ maxWaitingEach: 1 })
   const tasks = ['a1', 'a2', 'b1'].map(name => start(name))
   await expect(start('a3')).rejects.toThrow(GateFull)
@@ -53,7 +53,7 @@ test('a key has a bounded number of tasks wait, and others wait beside them', as
   expect(began).toEqual(['a1', 'b1', 'a2'])
 })
 
-test('a task that waits when its signal is aborted leaves its line, and its place goes to another one', async () => {
+test('an aborted task leaves its line, and its place goes to another one', async () => {
   const { start, end, began } = openGate({ maxWaitingEach: 1 })
   const leaving = new AbortController()
   const first = start('a1')
@@ -68,7 +68,7 @@ test('a task that waits when its signal is aborted leaves its line, and its plac
   expect(began).toEqual(['a1', 'a3'])
 })
 
-test('where too many tasks wait in all, the longest line loses its newest task', async () => {
+test('if too many tasks wait in all, the longest line loses its newest task', async () => {
   const { start, end, began } = openGate({ maxWaiting: 3 })
   const tasks = ['a1', 'a2', 'a3'].map(name => start(name))
   const surplus = start('a4')

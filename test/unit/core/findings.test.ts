@@ -34,7 +34,7 @@ test.each(Object.entries(REASONS))('the reason %s is said in German with the sam
   )
 })
 
-test('what to do about a finding, and what the code of an error says, is there in German, too', () => {
+test('advice and error codes have German texts', () => {
   expect(Object.keys(ADVICE).filter(code => !Object.hasOwn(GERMAN_ADVICE, code))).toEqual([])
   expect(Object.keys(GERMAN_ERRORS).sort()).toEqual([...Object.keys(ERROR_STATUS), ...Object.keys(CASE_MESSAGE)].sort())
 })
@@ -65,12 +65,12 @@ test('the path of an included file stays before a finding about hidden text', ()
   )
 })
 
-test('a message of an older version, and one of an unknown code, stay as they are', () => {
+test('a message of an older version, and one of an unknown code, stay unchanged', () => {
   expect(german('body.empty', 'there is nothing')).toBe('there is nothing')
   expect(german('made.up', 'there is nothing')).toBe('there is nothing')
 })
 
-test('every finding with advice has a sentence, and the other way round', () => {
+test('every finding with advice has a sentence, and every sentence has advice', () => {
   const codes = new Set(Object.keys(FINDINGS).map(key => key.split(':', 1)[0]))
   expect(Object.keys(ADVICE).filter(code => !codes.has(code))).toEqual([])
 })

@@ -49,12 +49,12 @@ test.each<[string, string, Record<string, string | null>, string | null]>([
   expect(find(path, links)).toBe(found)
 })
 
-test('a link that another one gives a path leads from where it lies', () => {
+test('a link that another link aliases is resolved from its own folder', () => {
   const links = { 'deep/er/link.md': '../../other/c.md', 'x/link.md': '../../other/c.md' }
   expect(find('x/link.md', links)).toBe(null)
   expect(find('x/link.md', links, { 'x/link.md': { target: 'deep/er/link.md' as RepoPath } })).toBe('other/c.md')
 })
 
-test('a submodule is found as what it is', () => {
+test('a submodule is found as a submodule', () => {
   expect(find('module', {}, { module: { mode: '160000' } })).toBe('module')
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseForm } from '#core/form.ts'
 
-test('what a browser or a client writes as a form is read as it was meant', () => {
+test('a form of a browser or a client is parsed as it was written', () => {
   const text = fc.string({ unit: fc.constantFrom(...'aé=&+% \u{1f600}\n'), maxLength: 8 })
   fc.assert(
     fc.property(fc.dictionary(text, text), fields => {

@@ -25,7 +25,7 @@ test.each([
   ...['gbxyz', 'usca', 'gb', ''].map(region => [`a ${flag(region)}`, 'a 🏴']),
   [`a ${tags('gbeng')}\u{e007f}`, 'a'],
   [`${flag('gbeng')}${tags('do it')}`, flag('gbeng')],
-])('of %j the line %j is seen', (text, line) => {
+])('of %j the line %j is visible', (text, line) => {
   expect(visibleLine(text)).toBe(line)
 })
 

@@ -108,7 +108,7 @@ test('deaths are counted, and the third is a failure with the code of what happe
   ])
 })
 
-test('a job that an earlier version handed back is read as one over which nobody died', () => {
+test('a job handed back by an earlier version is read with no crash', () => {
   expect(JobEntry.parse({ state: 'released', fence: 4, failures: 1 })).toEqual({
     state: 'released',
     fence: 4,
@@ -146,7 +146,7 @@ test('a retry is due from its instant on', () => {
   expect([29.999, 30, 31].map(offset => isRetryDue(record, seconds(offset)))).toEqual([false, true, true])
 })
 
-test('whatever happens to a job, its records can be stored, its fence never falls, and every lease has a new one', () => {
+test('after any sequence of events, job records can be stored, the fence never falls, and every lease has a new one', () => {
   const ends = {
     renew: renewed,
     release: released,

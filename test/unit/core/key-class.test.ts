@@ -32,7 +32,7 @@ test('every key of a person, a grant and a spent code is private', () => {
   }
 })
 
-test('what a probe writes is of the class that it asks about, and a sweep lists it', () => {
+test('keys of a probe have the probed class, and a sweep lists them', () => {
   const probes = [false, true].map(isPrivate => keys.probeKeys('id', isPrivate))
   for (const [index, { blob, entry }] of probes.entries()) {
     expect([isPrivateKey(blob), isPrivateKey(entry)]).toEqual([index === 1, index === 1])
@@ -41,7 +41,7 @@ test('what a probe writes is of the class that it asks about, and a sweep lists 
   }
 })
 
-test('no key of a public repository is private, nor one that names none', () => {
+test('no key of a public repository is private, nor one without a repository', () => {
   const others = [
     keys.ownerListingKey('prv', repository.id),
     keys.SWEEP_LEASE_KEY,
@@ -67,6 +67,6 @@ test.each([
   ['pub/', 'none'],
   ['ctl/queue/pub/0', 'none'],
   [`${keys.OWNERS_PREFIX}0a1/`, 'none'],
-])('of the keys that begin with %j %s are private', (prefix, share) => {
+])('of the keys that begin with %j, %s are private', (prefix, share) => {
   expect(privateShare(prefix)).toBe(share)
 })

@@ -50,7 +50,7 @@ describe('canonical paths', () => {
   })
 })
 
-test('a path is inside its folder and inside itself, not inside a folder whose name it begins with', () => {
+test('a path is inside its folder and itself, not inside a folder whose name is its prefix', () => {
   const inside = (folder: string, path: string) => isInside(folder as RepoPath, path as RepoPath)
   expect([inside('', 'a'), inside('', ''), inside('a', 'a'), inside('a', 'a/b')]).toEqual([true, true, true, true])
   expect([inside('a', 'ab'), inside('a', ''), inside('a/b', 'a')]).toEqual([false, false, false])

@@ -85,7 +85,7 @@ describe('postings', () => {
     )
   })
 
-  test('that are fewer, more, or of items that are not there are refused', () => {
+  test('that are fewer, more, or of missing items are refused', () => {
     fc.assert(
       fc.property(
         postings.filter(list => list.length > 0),
@@ -114,7 +114,7 @@ describe('blocks', () => {
     },
   )
 
-  test('of terms are read as they were written, with the place of every list that stands outside', () => {
+  test('of terms are read as they were written, with the location of every list outside', () => {
     fc.assert(
       fc.property(terms, lists, (texts, gaps) => {
         const writer = createTermsBlockWriter()
@@ -138,7 +138,7 @@ describe('blocks', () => {
     )
   })
 
-  test('of terms begin anew', () => {
+  test('of terms start empty', () => {
     const writer = createTermsBlockWriter()
     const blocks = [1, 2].map(() => {
       writer.add(termPostings('zebra', [[7, 5]]))
@@ -168,7 +168,7 @@ describe('blocks', () => {
     expect(() => readItemsBlock(writeItemsBlock([]))).toThrow(ZodError)
   })
 
-  test('that nobody wrote are refused, if they are not read as something else', () => {
+  test('of random bytes are refused, or read as something else', () => {
     expectRefusalsOnly(readTermsBlock)
     expectRefusalsOnly(readWordsBlock)
     expectRefusalsOnly(readItemsBlock)
@@ -241,7 +241,7 @@ describe('a head', () => {
     )
   })
 
-  test('that nobody wrote is refused, if it is not read as something else', () => {
+  test('of random bytes is refused, or read as something else', () => {
     expectRefusalsOnly(decodeHead)
   })
 })

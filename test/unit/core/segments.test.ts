@@ -27,7 +27,7 @@ function headerWith(all: Location[]): SnapshotHeader {
   }
 }
 
-test('a header is what it was, wherever its segments lie', () => {
+test('a header is decoded unchanged, for any segments', () => {
   fc.assert(
     fc.property(segments, all => {
       const header = headerWith(all)
@@ -36,7 +36,7 @@ test('a header is what it was, wherever its segments lie', () => {
   )
 })
 
-test('segments that follow each other in a pack become one, and every range lies where it lay', () => {
+test('adjacent segments in a pack are joined, and every range keeps its location', () => {
   fc.assert(
     fc.property(segments, fc.nat(2 ** 25), fc.nat(2 ** 22), (all, start, length) => {
       const joined: Location[] = []

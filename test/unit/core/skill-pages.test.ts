@@ -38,11 +38,11 @@ test.each([
   ['a byte more', ['a'.repeat(SKILL_PAGE_BYTES), 'a'], 2],
   ['a character of four bytes at the border', ['a'.repeat(SKILL_PAGE_BYTES - 3), '🎻'], 2],
   ['nothing', [], 1],
-])('%s takes as many pages as it is cut into', (_, texts, pages) => {
+])('%s has as many pages as its cuts', (_, texts, pages) => {
   expect(countPages(texts)).toBe(pages)
 })
 
-test('fragments of a piece count up, follow each other by characters, and the last one says so', () => {
+test('fragments of a piece are numbered, contiguous by characters, and the last one is marked', () => {
   const text = '🎻 violin\n'.repeat(6_000)
   const cuts = cutAll(['first', text, 'last']).flat()
   const fragments = cuts.filter(cut => cut.piece.path === '1').map(cut => cut.fragment)

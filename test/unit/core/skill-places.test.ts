@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { RepoPath } from '#core/repo-path.ts'
 import { comparePlaces } from '#core/skill-places.ts'
 
-test('the place of an author comes before tests and documentation, hidden folders, and deeper ones', () => {
+test("an author's folder precedes tests and documentation, hidden folders, and deeper ones", () => {
   const places = [
     'SKILL.md',
     'skills/x/SKILL.md',

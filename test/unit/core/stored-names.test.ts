@@ -20,7 +20,7 @@ import {
   VERSIONS,
 } from '#core/snapshot/store-keys.ts'
 
-test('the same value gives the same text, whatever the order of its keys, and parses to itself', () => {
+test('equal values give equal text, in any order of keys, and the text parses to the value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)))
@@ -46,7 +46,7 @@ test('private repositories share no prefix with public ones, and every key can b
   }
 })
 
-test.each(['public', 'private'] as const)('a key of a %s repository tells what it names, and where', visibility => {
+test.each(['public', 'private'] as const)('a key of a %s repository parses into its kind and its names', visibility => {
   const commit = 'a'.repeat(40) as CommitSha
   const repository = { id: 'gh-12', visibility } as HostRepository
   const snapshot = { commit, versions: VERSIONS }
@@ -67,7 +67,7 @@ test.each(['public', 'private'] as const)('a key of a %s repository tells what i
   expect(splitKey(at.unusedPacks)).toEqual({ place, part: { kind: 'unusedPacks' } })
 })
 
-test('a listing tells beside which header it stands', () => {
+test('a listing names the header that it accompanies', () => {
   const commit = 'a'.repeat(40) as CommitSha
   const repository = { id: 'gh-12', visibility: 'public' } as HostRepository
   expect(listedHeaderKey(ownerListingKey('gh-7', 'gh-12'), commit)).toBe(headerKey(repository, commit))

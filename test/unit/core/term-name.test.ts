@@ -10,7 +10,7 @@ function termsOf(text: string): string[] {
   return [...terms]
 }
 
-test('every term has a name of its own', () => {
+test('every term has a different name', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => {
       const terms = termsOf(`${text} the \0how`)

@@ -13,7 +13,7 @@ import {
 
 const text = fc.string({ unit: 'binary', maxLength: 60 })
 
-test('characters are code points, whatever they look like together', () => {
+test('characters are code points, even if they combine visually', () => {
   expect(countCharacters('e\u0301🙂👩‍👧猫')).toBe(2 + 1 + 3 + 1)
   fc.assert(
     fc.property(text, value => {
@@ -80,7 +80,7 @@ describe('decoding', () => {
     expect(decodeText(Uint8Array.from(bytes))).toBe(decoded)
   })
 
-  test('what was encoded is decoded', () => {
+  test('decoding reverses encoding', () => {
     fc.assert(
       fc.property(
         text.filter(value => !value.includes('\0')),

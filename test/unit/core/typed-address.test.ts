@@ -22,7 +22,7 @@ test.each([
   ['acme/tools@v1/docs', 'address'],
   ['gh/acme/tools', 'unreadable'],
   ['nonsense', 'unreadable'],
-])('where one host is served, %s is of kind %s', (text, kind) => {
+])('with one host, %s is of kind %s', (text, kind) => {
   expect(readTypedAddress(text, { hosts: ['local'], baseUrl: 'https://mountglass.example' }).kind).toBe(kind)
 })
 
@@ -34,7 +34,7 @@ test('a file at GitHub is its repository at the ref, and the file', () => {
   })
 })
 
-test('an account is told from a repository, and what is neither has the code of the address', () => {
+test('an account is distinguished from a repository, and invalid text has the code of the address', () => {
   expect(read('https://github.com/acme')).toMatchObject({ kind: 'owner', owner: { owner: 'acme' } })
   expect(read('local/acme')).toMatchObject({ kind: 'unreadable', code: 'address.incomplete' })
   expect(read('https://gitlab.com/acme/tools')).toMatchObject({ kind: 'unreadable', code: null })
@@ -53,7 +53,7 @@ test.each([
     '/gh/acme/tools@new%2Fx/docs',
   ],
   ['https://github.com/acme/tools/tree/new/x', [], ['/gh/acme/tools@new', '/gh/acme/tools@new%2Fx'], '/gh/acme/tools@new/x'],
-])('%s, where %j exists, asks about %j and means %s', async (text, existing, expected, meaning) => {
+])('%s, if %j exists, looks up %j and resolves to %s', async (text, existing, expected, meaning) => {
   const typed = read(text)
   if (typed.kind !== 'address') throw new Error(`${text} is of kind ${typed.kind}`)
   const asked: string[] = []
@@ -64,7 +64,7 @@ test.each([
   expect({ asked, meaning: formatAddress(address) }).toEqual({ asked: expected, meaning })
 })
 
-test('an error that says nothing about the ref ends the search for a longer one', async () => {
+test('an error about something else than the ref ends the search for a longer one', async () => {
   const typed = read('https://github.com/acme/tools/tree/new/x')
   if (typed.kind !== 'address') throw new Error('the URL is no address')
   let count = 0

@@ -32,7 +32,7 @@ test('names for nothing drive out names for nothing, and no value', async () => 
   expect(asked).toEqual(['none-0'])
 })
 
-test('what is large takes the room of many, and what is too large is not kept', async () => {
+test('a large value takes the room of many, and one above the limit is not cached', async () => {
   const { asked, get } = openCache()
   const [small, large, huge] = ['s'.repeat(100), 'l'.repeat(3_000), 'h'.repeat(MAX_BYTES)]
   for (const value of [small, huge]) await get(value)
@@ -59,7 +59,7 @@ test.each(['ref', 'none'])('21,000 long names of a %s are kept by their bytes', 
   expect(asked.length).toBeGreaterThan(0)
 })
 
-test('a value that is gone is missing, and one that came is there', async () => {
+test('a removed value is missing, and a new one is found', async () => {
   const { cache, clock, asked } = openCache()
   const answers: CachedAnswer<string>[] = [{ status: 'ok', value: 'a' }, { status: 'missing' }, { status: 'ok', value: 'b' }]
   for (const answer of answers) {
@@ -97,7 +97,7 @@ describe('with answers of other processes', () => {
     return { clock, asked, stored, first: open('first'), second: open('second') }
   }
 
-  test('the one that asked asks again before the answer expires, in the background, and the other does not', async () => {
+  test('the asking process refreshes before the answer expires, in the background, and the other does not', async () => {
     const { clock, asked, first, second } = openTwo()
     await first.get()
     expect(await second.get()).toEqual({ status: 'ok', value: 'first 1000000' })
@@ -111,7 +111,7 @@ describe('with answers of other processes', () => {
     expect(asked).toEqual(['first', 'first'])
   })
 
-  test('an answer that is too old for a caller is not given to it, also when another caller waits for the same', async () => {
+  test('an answer that is too old for a caller is not returned to it, even if another caller waits for the same key', async () => {
     const { clock, asked, first, second } = openTwo()
     await first.get()
     clock.at += 40_000
@@ -121,7 +121,7 @@ describe('with answers of other processes', () => {
     expect(asked).toEqual(['first', 'second'])
   })
 
-  test('what is dropped while the others are looked at is asked of the host', async () => {
+  test('an answer that is dropped during a look-up at the others is asked of the host', async () => {
     const { asked, first, second } = openTwo()
     await first.get()
     const looking = second.get()

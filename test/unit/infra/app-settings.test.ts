@@ -15,7 +15,7 @@ const APP = {
 }
 const appOf = (env: Record<string, string>) => parseInfraSettings(env).github?.app
 
-test('without an App nobody signs in', () => {
+test('without an App sign-in is off', () => {
   expect(appOf({})).toBeNull()
   expect(appOf({ MOUNTGLASS_GITHUB_APP_SLUG: 'reader' })).toBeNull()
 })

@@ -44,7 +44,7 @@ test('the picture is asked for in its size, without credentials', async () => {
 })
 
 describe('a server', () => {
-  test('that redirects is not followed, not even to itself', async () => {
+  test('that redirects is not followed, even to itself', async () => {
     const elsewhere = await serve((_request, response) => response.end('bytes'))
     for (const status of [301, 302, 303, 307, 308]) {
       const { outcome, asked } = await fetchFrom((_request, response) =>
@@ -57,7 +57,7 @@ describe('a server', () => {
     expect(elsewhere.asked).toEqual([])
   })
 
-  test('that has none, or has it not now, says so', async () => {
+  test('that lacks the picture, or fails, is reported as such', async () => {
     expect((await fetchFrom((_request, response) => response.writeHead(404).end())).outcome).toEqual(MISSING)
     expect((await fetchFrom((_request, response) => response.writeHead(503).end())).outcome).toEqual(UNAVAILABLE)
     expect((await fetchFrom((_request, response) => response.destroy())).outcome).toEqual(UNAVAILABLE)
@@ -68,7 +68,7 @@ describe('a server', () => {
     expect((await fetchFrom((_request, response) => response.writeHead(200).write('b'), 100)).outcome).toEqual(UNAVAILABLE)
   })
 
-  test('that never ends, or sends more than asked for, is broken off', async () => {
+  test('that never ends, or sends more than the limit, is disconnected', async () => {
     const endless: RequestListener = (_request, response) => {
       const send = () => {
         while (response.write(Buffer.alloc(64 * 1024)));
@@ -83,7 +83,7 @@ describe('a server', () => {
     expect((await fetchFrom((_request, response) => response.end(Buffer.alloc(MAX_BYTES + 1)))).outcome).toEqual(UNAVAILABLE)
   })
 
-  test('that breaks off in the middle gives no half of a picture', async () => {
+  test('that disconnects in the middle gives no half of a picture', async () => {
     const { outcome } = await fetchFrom((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy())
     })
@@ -144,7 +144,7 @@ test.each([
   expect(avatarUrl(text, ORIGINS)).toBeNull()
 })
 
-test('the origin itself is asked, whatever its path and its port are spelled like', () => {
+test('the configured origin is asked, in any spelling of path and port', () => {
   for (const text of ['https://avatars.githubusercontent.com/u/1?v=4', 'HTTPS://Avatars.GitHubUserContent.com:443/u/1#a'])
     expect(avatarUrl(text, ORIGINS)?.origin).toBe(ORIGINS[0])
 })

@@ -58,7 +58,7 @@ test.each([0, 1])('a stream that is closed after %i pieces gives the repository 
   expect(await stream.next()).toEqual({ done: true, value: undefined })
 })
 
-test('of streams that are opened at once, one starts git in a turn of the event loop', async () => {
+test('of simultaneously opened streams, one starts git in a turn of the event loop', async () => {
   const starts = await mostStartsATurn(async () => {
     const streams = await Promise.all([open(), open(), open(), open()])
     await Promise.all(streams.map(stream => stream[Symbol.asyncIterator]().return?.()))
@@ -66,7 +66,7 @@ test('of streams that are opened at once, one starts git in a turn of the event 
   expect(starts).toBe(1)
 })
 
-test('of streams that are read at once, one gives a piece in a turn of the event loop', async () => {
+test('of simultaneously read streams, one gives a piece in a turn of the event loop', async () => {
   const turns = countTurns()
   const given: number[] = []
   async function readSome() {

@@ -48,7 +48,7 @@ test('answers that are written at the same time are all kept', async () => {
   expect([await read(1), await read(2)]).toMatchObject([{ value: 'one' }, { value: 'other' }])
 })
 
-test('a large value is not stored, and answers that nobody uses any more go', async () => {
+test('a large value is not stored, and unused answers are removed', async () => {
   const { read, write } = openBucket()
   await write(1, 'x'.repeat(5_000))
   expect(await read(1)).toBeNull()

@@ -54,7 +54,7 @@ function ask(commit: string, tips: readonly string[], of = repository): Promise<
 const fetches = () => github.log.git.map(({ git }) => [git?.wants, git?.haves])
 const none = 'f'.repeat(40)
 
-test('a commit is in the history of what leads to it, and what a tag points at need not be a commit', async () => {
+test('a commit is in the history of its descendants, and the target of a tag need not be a commit', async () => {
   const first = await repository.commit({ a: '1' })
   const second = await repository.commit({ a: '2' })
   const other = await repository.commit({ a: '3' }, { branch: 'other', parent: first })
@@ -74,7 +74,7 @@ test('a commit is in the history of what leads to it, and what a tag points at n
   }
 })
 
-test('a history is fetched once for the same tips, then what was added to it, and after many times all of it again', async () => {
+test('a history is fetched once for the same tips, then its additions, and after many times all of it again', async () => {
   const tips = [await repository.commit({ a: '0' }), await repository.commit({ b: '0' }, { branch: 'side', parent: null })]
   for (let change = 1; change <= 22; change++) {
     expect(await ask(none, tips)).toBe(false)
@@ -84,7 +84,7 @@ test('a history is fetched once for the same tips, then what was added to it, an
   expect(fetches()).toEqual([[2, 0], ...Array.from({ length: 20 }, () => [1, 2]), [2, 0]])
 })
 
-test('those who wait for a fetch that fails share its end; whoever comes then tries again', async () => {
+test('callers that wait for a failing fetch share its end; a later caller tries again', async () => {
   const tips = [await repository.commit({ a: 'a' })]
   // On a connection that was used before, it is asked once more.
   github.faults.add({ status: 500, body: '', delaySeconds: 0.1 })
@@ -95,7 +95,7 @@ test('those who wait for a fetch that fails share its end; whoever comes then tr
   expect(fetches()).toHaveLength(2)
 })
 
-test('a repository whose history does not come keeps no other waiting, however much is asked of it', async () => {
+test('a repository whose history does not arrive delays no other, for any number of requests', async () => {
   const [tips, other] = [[await repository.commit({ a: 'a' })], await create()]
   const commit = await other.commit({ a: 'a' })
   github.faults.add({ stall: true, times: 99, match: { path: new RegExp(`/${repository.name}\\.git/`) } })
@@ -109,7 +109,7 @@ test('a repository whose history does not come keeps no other waiting, however m
   expect(refusals.filter(name => name === 'AbortError')).toHaveLength(32)
 })
 
-test('a repository that takes too much is not tried again for ten minutes', async () => {
+test('a repository above its resource limits is not tried again for ten minutes', async () => {
   const tips = [await repository.commit({ a: 'a' }, { message: Array.from({ length: 2_000 }, (_, index) => index).join() })]
   open({ resources: { cpuSeconds: 60, fileBytes: 512 } })
   await expect(ask(none, tips)).rejects.toThrow(FetchTooLarge)
@@ -121,8 +121,8 @@ test('a repository that takes too much is not tried again for ten minutes', asyn
   expect(fetches()).toHaveLength(2)
 })
 
-describe('what is kept', () => {
-  test('goes when its time is over', async () => {
+describe('the cached history', () => {
+  test('is removed after its time', async () => {
     open({ bounds: { ...HISTORY_BOUNDS, milliseconds: 1 } })
     const tips = [await repository.commit({ a: 'a' })]
     expect(await ask(none, tips)).toBe(false)
@@ -131,7 +131,7 @@ describe('what is kept', () => {
     expect(fetches()).toHaveLength(2)
   })
 
-  test('goes when it takes too much of the disk', async () => {
+  test('is removed when it takes too much of the disk', async () => {
     open({ bounds: { ...HISTORY_BOUNDS, bytes: 1 } })
     expect(await ask(none, [await repository.commit({ a: 'a' })])).toBe(false)
     await until(async () => (await readdir(temporary)).length === 0)
@@ -147,12 +147,12 @@ describe('what is kept', () => {
     ['too large alone', [held('a', 1), held('b', 11)], ['b']],
     ['old', [held('a', 1), held('b', 1, { isOld: true }), held('c', 1, { isOld: true, isUsed: true })], ['b']],
     ['too many but for an old one', [held('a', 1), held('b', 1), held('c', 1), held('d', 1, { isOld: true })], ['d']],
-  ])('and is %s', (_, all, expected) => {
+  ])('that is %s', (_, all, expected) => {
     expect(surplusAmong(all, { repositories: 3, bytes: 10 }).map(({ name }) => name)).toEqual(expected)
   })
 })
 
-test('of many earlier tips those are named that moved, and then as many others as a request bears', () => {
+test('of many earlier tips the moved ones are named, and then as many others as a request allows', () => {
   const oids = Array.from({ length: 1_500 }, (_, index) => index.toString(16).padStart(40, '0'))
   const named = tipsToName(oids, new Set(oids.slice(0, 1_499)))
   expect(named).toEqual([oids[1_499], ...oids.slice(0, 999)])

@@ -26,7 +26,7 @@ test('files of skills that may be copies are those with the same place and size'
   expect(pathsIn(sizes)).toEqual(['.b/a/SKILL.md', '.b/a/deep/y.md', '.b/a/x.md', 'a/SKILL.md', 'a/deep/y.md', 'a/x.md'])
 })
 
-test('there are none where no two skills are of one size, whatever else is', () => {
+test('no file may be a copy if no two skills have the same size', () => {
   expect(pathsIn({ 'SKILL.md': 10, 'a/SKILL.md': 11, 'x.md': 1, 'a/x.md': 1, 'b/x.md': 1, 'noSKILL.md': 10 })).toEqual([])
 })
 

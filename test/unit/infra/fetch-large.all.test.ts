@@ -32,7 +32,7 @@ afterAll(async () => {
   await repositories.remove()
 })
 
-test('what takes longer of a processor than it may is refused as too large', async () => {
+test('a fetch above its processor time is refused as too large', async () => {
   const zeros = await repository.writeZeroBlob(2 ** 31)
   const commit = await repository.commit({ 'zeros.md': { blob: zeros } })
   const options = { gitDir: scratch.gitDir, remote, signal, resources: { cpuSeconds: 1, fileBytes: 2 ** 30 } }

@@ -43,7 +43,7 @@ test('a pack that is larger than git may write is refused as too large', async (
   await fetchBlobs(options, wanted)
 })
 
-test('a fetch tells its process no secret and no address, and leaves none behind when it is told to end', async () => {
+test('a fetch passes its process no secret and no address, and leaves none behind when it is aborted', async () => {
   const commit = await repository.commit({ a: 'a' })
   const stop = new AbortController()
   github.faults.add({ stall: true, match: { host: 'web' } })
@@ -60,7 +60,7 @@ test('a fetch tells its process no secret and no address, and leaves none behind
   expect(writersIn(scratch.gitDir)).toEqual([])
 })
 
-describe('of a host that sends otherwise than git', () => {
+describe('a host that does not send what git does', () => {
   const oid = 'a'.repeat(40)
 
   test.each([
@@ -77,7 +77,7 @@ describe('of a host that sends otherwise than git', () => {
       `${packet('packfile\n')}${packet('\x02counting')}${packet('\x03out of memory\n')}`,
       'out of memory',
     ],
-  ])('%s is told', async (_, body, message) => {
+  ])('with %s gives an error', async (_, body, message) => {
     const host = await answering(body)
     try {
       const fetching = fetchTrees({ gitDir: scratch.gitDir, remote: host.remote, signal }, oid)
@@ -92,7 +92,7 @@ describe('of a host that sends otherwise than git', () => {
     ['a page', { 'content-type': 'text/html' }, 200, null],
     ['a refusal', { 'content-type': 'text/plain' }, 403, 'Access denied.'],
     ['a place elsewhere', { location: 'http://127.0.0.1:1/' }, 307, null],
-  ] as const)('%s is a refusal, and nobody is followed', async (_, headers, status, text) => {
+  ] as const)('with %s is a refusal, and no redirect is followed', async (_, headers, status, text) => {
     const host = await answering('Access denied.', headers, status)
     const fetching = fetchTrees({ gitDir: scratch.gitDir, remote: host.remote, signal }, oid)
     await expect(fetching).rejects.toMatchObject({ name: 'RemoteRefusal', status, ...(status === 307 ? {} : { text }) })
@@ -131,7 +131,7 @@ describe('of a host that sends otherwise than git', () => {
     ['nothing', ''],
     ['some of them', packet(`${oid} refs/heads/main\n`)],
     ['a part of a packet', `${packet(`${oid} refs/heads/main\n`)}00`],
-  ])('of refs that end with %s nobody takes it that there are no others', async (_, body) => {
+  ])('whose refs end with %s gives an error, and no list', async (_, body) => {
     const host = await answering(body)
     await expect(listRefs({ remote: host.remote, signal }, ['refs/'], 10_000)).rejects.toThrow('ended early')
     await host.close()
@@ -165,7 +165,7 @@ describe('of a host that sends otherwise than git', () => {
     await host.close()
   })
 
-  test('a connection that the host closes just as it is used again is replaced by another', async () => {
+  test('a connection that the host closes on reuse is replaced', async () => {
     const host = await answering(`${packet(`${oid} HEAD\n`)}0000`)
     const list = () => listRefs({ remote: host.remote, signal }, ['HEAD'], 1_000)
     await list()

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import { startGit } from '#infra/git/process.ts'
 
-test('git yields to whoever started it, with limits and without', async () => {
+test('git has a lower priority than its parent, with limits and without', async () => {
   const bare = { gitDir: '/nonexistent' }
   for (const options of [bare, { ...bare, resources: { cpuSeconds: 10, fileBytes: 0 } }]) {
     const before = await childrenOf(process.pid)

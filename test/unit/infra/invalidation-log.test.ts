@@ -32,7 +32,7 @@ test.each<[string, HostChange, string[], boolean]>([
 })
 
 describe('no shared answer counts', () => {
-  test('before the first look, and while the feed cannot be understood', () => {
+  test('before the first look, and while the feed cannot be parsed', () => {
     const changes = new InvalidationLog(true)
     expect(changes.isOutdated(9, [])).toBe(true)
     changes.known(9)
@@ -43,7 +43,7 @@ describe('no shared answer counts', () => {
     expect(changes.isOutdated(9, [])).toBe(false)
   })
 
-  test('of a subject whose change has no number yet, each of them', () => {
+  test('about a subject with an unnumbered change, for each of them', () => {
     const changes = open()
     for (const _ of [1, 2]) changes.begin(PUSHED)
     changes.note(PUSHED, 6, true)

@@ -29,7 +29,7 @@ const TREE = {
 }
 
 test.each([JSON.stringify(TREE), JSON.stringify(TREE, null, 2)])(
-  'rows come one by one, whatever stands in them and however the text is cut',
+  'rows are read one by one, with any content and in any chunks',
   async text => {
     for (let bytes = 1; bytes < 60; bytes++) {
       const { rows, rest } = await read(text, bytes)

@@ -47,7 +47,7 @@ test('histories that take long keep no hash of their repository from being prove
   expect((await reading).map(told => told?.commits.length)).toEqual([1, 1])
 })
 
-test('who waits too long for a history, or for its turn, is told to come again; the walk goes on', async () => {
+test('a caller that waits too long for a history, or for its turn, is refused with a retry; the walk continues', async () => {
   const { location, tip, history } = await open('waits', IMPATIENT_MS)
   const git = await holdGitWalks()
   for (const path of ['a', 'b', 'a']) await expect(history.read(location, tip, [path])).rejects.toBeInstanceOf(GateFull)

@@ -44,7 +44,7 @@ const remotesOf = (clock: Clock) =>
     pauses: createGitPauses(clock),
   })
 
-test('made-up accounts without end hold up neither known repositories nor new ones of an account that exists', async () => {
+test('endless invented accounts delay neither known repositories nor new ones of an existing account', async () => {
   const closing = new AbortController()
   const clock = { now: () => new Date(0) }
   const lsRemote = createLsRemote({
@@ -66,7 +66,7 @@ test('made-up accounts without end hold up neither known repositories nor new on
   expect(requests).toBe(3 + 10)
 })
 
-test('questions about new names that come together, and what follows them, take a turn of the event loop each', async () => {
+test('simultaneous questions about new names, and their continuations, have a turn of the event loop each', async () => {
   const counted = countTurns()
   const begun = new Map<string, number>()
   const remotes: GitRemotes = {
@@ -92,7 +92,7 @@ test('questions about new names that come together, and what follows them, take 
   expect(new Set([...begun.values(), ...answered.values()]).size).toBe(16)
 })
 
-test('more branches and tags than can be kept are listed once in five minutes, whoever asks for how many names', async () => {
+test('too many branches and tags to cache are listed once in five minutes, for any callers', async () => {
   let milliseconds = 0
   const clock = { now: () => new Date(milliseconds) }
   const lsRemote = createLsRemote({

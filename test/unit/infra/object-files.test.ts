@@ -51,7 +51,7 @@ async function write(name: string, text: string, folder = source): Promise<void>
 const textOf = (name: string) => readFile(join(into, name), 'utf8')
 
 describe('a file whose successor cannot be brought', () => {
-  test('stays as it was, and is replaced by the next attempt', async () => {
+  test('stays unchanged, and is replaced by the next attempt', async () => {
     await write('file', 'first')
     await bring('file')
     await write('file', 'second')

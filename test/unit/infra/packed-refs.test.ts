@@ -63,7 +63,7 @@ test('a large file leaves turns to other work', async () => {
   expect(turns).toBeGreaterThan(50)
 })
 
-test('too many branches and tags, or too many bytes, are refused, also when they are asked for again', async () => {
+test('too many branches and tags, or too many bytes, are refused, also on a second read', async () => {
   await write(lines(LOCAL_REFS, 'refs/heads/'))
   expect((await packed.read(folder)).size).toBe(LOCAL_REFS)
   await write(lines(LOCAL_REFS + 1, 'refs/tags/'))

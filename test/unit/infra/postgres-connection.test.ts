@@ -7,7 +7,7 @@ let server: Server
 
 afterEach(() => server.close())
 
-test('a server that ends a connection in the moment it accepts it fails the statement and nothing else', async () => {
+test('a server that ends a connection right after accepting it fails the statement and nothing else', async () => {
   // A server that is shut down under load sends both messages at once, before the pool hands the connection to the statement.
   const url = await serveOnce(Buffer.concat([ACCEPTED, SHUT_DOWN]))
   const uncaught: unknown[] = []

@@ -44,11 +44,11 @@ async function isReadAgain(ageMs: number): Promise<boolean> {
 }
 
 describe('a folder of the repository', () => {
-  test('is read again if it had changed just before, since another change may have left no trace, however long the reading took', async () => {
+  test('is read again if it had changed just before, since another change may leave no trace, for any duration of the reading', async () => {
     expect(await isReadAgain(0)).toBe(true)
   })
 
-  test('is not read again if it had rested', async () => {
+  test('is not read again if it was stable', async () => {
     expect(await isReadAgain(60_000)).toBe(false)
   })
 })

@@ -14,7 +14,7 @@ const PROGRAM = fileURLToPath(new URL('../../support/private-view-program.ts', i
 const repositories = await createRepositories()
 afterAll(() => repositories.remove())
 
-test('a view that runs out of descriptors is discarded with all that it held, and the next one is whole', async () => {
+test('a view that runs out of descriptors is discarded with all its files, and the next one is whole', async () => {
   const repository = await repositories.create('acme', 'many-packs')
   for (let pack = 0; pack < 30; pack++) {
     await repository.commit({ [`${pack}.md`]: `pack ${pack}` })
@@ -27,7 +27,7 @@ test('a view that runs out of descriptors is discarded with all that it held, an
   expect(JSON.parse(stdout)).toEqual({ codes: ['EMFILE', 'EMFILE', 'EMFILE'], leftFiles: [], text: 'pack 29', leftViews: [] })
 })
 
-test('a folder with too many names is refused before all of them are read, whatever they are', async () => {
+test('a folder with too many names is refused before all of them are read', async () => {
   const repository = await repositories.create('acme', 'many-names')
   await repository.commit({ a: 'a' })
   const folder = join(repository.gitDir, 'objects/00')

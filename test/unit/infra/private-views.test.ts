@@ -71,7 +71,7 @@ describe('a private view', () => {
     expect((await lstat(join(view.gitDir, 'objects'))).isDirectory()).toBe(true)
   })
 
-  test('follows the repository: new objects come, removed ones go', async () => {
+  test('follows the repository: new objects are added, removed ones are removed', async () => {
     const { repository, loose } = await createRepository()
     const views = createViews()
     const view = await open(views, repository)
@@ -82,7 +82,7 @@ describe('a private view', () => {
     expect([await textAt(view, another), await textAt(view, loose)]).toEqual(['another', null])
   })
 
-  test('reads on while the repository is repacked, and when it is gone', async () => {
+  test('stays readable while the repository is repacked, and after its removal', async () => {
     const { repository, commit, packed } = await createRepository()
     const views = createViews()
     const view = await open(views, repository)
@@ -95,7 +95,7 @@ describe('a private view', () => {
     expect(await runGit(['rev-list', commit], { gitDir: view.gitDir }).then(String)).toBe(`${commit}\n`)
   })
 
-  test('keeps the file that it found, whatever takes its place', async () => {
+  test('keeps the file that it found, even if another one replaces it', async () => {
     const { repository, loose } = await createRepository()
     const foreign = await createRepository()
     const secret = await foreign.repository.writeBlob('foreign')
@@ -116,7 +116,7 @@ describe('a private view', () => {
     expect(await textAt(await open(views, repository), packed)).toBe('packed')
   })
 
-  test('of a shallow clone knows where the history ends', async () => {
+  test('of a shallow clone has the boundary of the history', async () => {
     const { repository, commit } = await createRepository()
     const last = await repository.commit({ 'more.md': 'more' })
     await repository.dropObject(commit)
@@ -127,7 +127,7 @@ describe('a private view', () => {
 })
 
 describe('the files of a view', () => {
-  test('are held open where they are packs, and linked where they are loose', async () => {
+  test('are held open if they are packs, and linked if they are loose', async () => {
     const { repository, loose } = await createRepository()
     const { gitDir } = await open(createViews(), repository)
     const [pack = ''] = await readdir(join(gitDir, 'objects/pack'))
@@ -178,7 +178,7 @@ async function stagedBytes(folder: string): Promise<number> {
 }
 
 describe('views', () => {
-  test('are removed when they are idle or too many, but not while they are lent', async () => {
+  test('are removed when they are idle or too many, but not while they are in use', async () => {
     const sources = await Promise.all(Array.from({ length: 3 }, createRepository))
     const views = createViews({ views: 1 })
     const [first, ...others] = await Promise.all(sources.map(({ repository }) => open(views, repository)))
@@ -194,7 +194,7 @@ describe('views', () => {
     await until(async () => (await readdir(temporary.path)).length === 0)
   })
 
-  test('are removed a folder a turn of the event loop: a disk that is told what became free takes its time for each', async () => {
+  test('are removed one folder in a turn of the event loop, since a disk with discards is slow at each', async () => {
     const { repository } = await createRepository()
     for (let number = 0; number < 60; number++) await repository.writeBlob(`loose ${number}`)
     const views = createViews()
@@ -216,7 +216,7 @@ describe('views', () => {
     expect(Math.max(...left.map((count, turn) => (left[turn - 1] ?? count) - count))).toBeLessThan(4)
   })
 
-  test('hold no more files than they may together, while all of them are lent', async () => {
+  test('hold no more files than their common limit, while all of them are in use', async () => {
     const sources = await Promise.all(Array.from({ length: 3 }, createRepository))
     const views = createViews({ heldFiles: 2 })
     const lent = await Promise.all(sources.map(({ repository }) => open(views, repository)))
@@ -231,7 +231,7 @@ describe('views', () => {
     for (const [index, view] of lent.entries()) expect(await textAt(view, sources[index]?.packed ?? '')).toBe('packed')
   })
 
-  test('take no more space together than they may: an idle one makes room, one that is lent does not', async () => {
+  test('take no more space than their common limit: an idle one is evicted, one in use is not', async () => {
     const far = await takeTemporaryFolder(otherFileSystem())
     try {
       const [first, second] = await Promise.all([createRepository(), createRepository()])
@@ -252,7 +252,7 @@ describe('views', () => {
     }
   })
 
-  test('take their space until their copies are gone, also when they are discarded while they copy', async () => {
+  test('occupy their space until their copies are removed, even if they are discarded while they copy', async () => {
     const far = await takeTemporaryFolder(otherFileSystem())
     try {
       const [large, small] = await Promise.all([createRepository(), createRepository()])
@@ -276,7 +276,7 @@ describe('views', () => {
     }
   })
 
-  test('are shared by all who read the repository, each seeing what was there when it asked', async () => {
+  test('are shared by all readers of the repository, and each reader sees the objects of its request time', async () => {
     const { repository } = await createRepository()
     const views = createViews()
     const asked: Promise<void>[] = []

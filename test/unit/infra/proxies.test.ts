@@ -48,14 +48,14 @@ test.each(['ftp://user:hush@proxy', 'http://', 'http://user:hush@:80', 'a proxy'
   },
 )
 
-test.each(['HTTPS_PROXY', 'ALL_PROXY'])('a SOCKS proxy in %s is told as one that is not supported, and is not quoted', name => {
+test.each(['HTTPS_PROXY', 'ALL_PROXY'])('a SOCKS proxy in %s is refused as unsupported, and is not quoted', name => {
   for (const scheme of ['socks', 'socks4', 'socks5', 'socks5h'])
     expect(() => parseProxies({ [name]: `${scheme}://user:hush@proxy:1080` })).toThrow(
       new RegExp(`^${name}: names a SOCKS proxy(?!.*hush)`),
     )
 })
 
-test('a Node that cannot use proxies says so, with the name of the variable', () => {
+test('a Node without proxy support gives an error with the name of the variable', () => {
   expect(() => useProxies({ ALL_PROXY: 'http://user:hush@proxy' }, () => {}, null)).toThrow(
     /^ALL_PROXY: Node \S+ cannot use proxies: use Node 24\.14 or later(?!.*hush)/,
   )
@@ -97,7 +97,7 @@ test.each(EXEMPT)('NO_PROXY=%s exempts %j and not %j', (entry, exempt, others) =
   expect([exempt.filter(host => !isDirect(host)), others.filter(isDirect), read.unread]).toEqual([[], [], []])
 })
 
-test('entries of NO_PROXY that have no effect are told, and the others count', () => {
+test('entries of NO_PROXY without effect are reported, and the others count', () => {
   const unread = ['fd00::/8', '.near.test:8080', '10.0.0.0/33', '10.0.0/8', '[::1', 'a..b/c']
   const read = parseNoProxy([...unread, 'near.test'].join(','))
   expect(read.unread).toEqual(unread)
@@ -219,7 +219,7 @@ test('a proxy that ends the connection instead of answering CONNECT fails the re
 })
 
 test.each(['http://s3.test', 'https://s3.test'])(
-  'a fault of the proxy is told as one, and not as one of the bucket at %s',
+  'a fault of the proxy is reported as one, and not as one of the bucket at %s',
   async endpoint => {
     const refusing = createServer((_request, response) => response.writeHead(403).end('<html>')).listen(0, '127.0.0.1')
     refusing.on('connect', (_request, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'))

@@ -30,7 +30,7 @@ describe('before the first answer, the limit counts as the smallest one', () => 
     expect(quota.waitSeconds('name')).toBe(1)
   })
 
-  test('and on a host that names no limit, only concurrent questions count', () => {
+  test('and on a host without a limit, only concurrent questions count', () => {
     for (let round = 0; round < 10; round++) {
       const ends = askAll('account')
       expect(ends).toHaveLength(12)
@@ -39,7 +39,7 @@ describe('before the first answer, the limit counts as the smallest one', () => 
   })
 })
 
-test('a question that is asked before the first answer of an hour counts towards it', () => {
+test('a question asked before the first answer of an hour counts towards that hour', () => {
   const first = askAll('ref')
   note(60, 59, seconds + HOUR_SECONDS)
   for (const end of first) end(false)
@@ -61,7 +61,7 @@ test('a question that was free of charge does not count', () => {
   expect(askAll('ref')).toHaveLength(12)
 })
 
-test('questions under way count as spent, so that many at once leave the reserve', () => {
+test('questions in progress count as spent, so that many at once leave the reserve', () => {
   note(50, 50, seconds + HOUR_SECONDS)
   expect(askAll('shown')).toHaveLength(40)
 })

@@ -13,13 +13,13 @@ describe('folders that are asked for by themselves', () => {
     expect(foldersOf(paths, 3).sort()).toEqual(folders)
   })
 
-  test('are found among as many as a tree may have, each deep below what they have in common', () => {
+  test('are found among the maximum of a tree, each deep below a common folder', () => {
     const chain = 'd/'.repeat(60)
     const paths = Array.from({ length: 200_000 }, (_, index) => `${chain}${index}/a.png`)
     expect(foldersOf(paths, 10)).toEqual([chain.slice(0, -1)])
   })
 
-  test('are told apart to a depth that no reader goes beyond', () => {
+  test('are distinguished to the depth limit of readers', () => {
     const paths = ['a', 'b'].map(name => `${'d/'.repeat(4_000)}${name}/a.png`)
     expect(foldersOf(paths, 10)).toEqual(['d/'.repeat(64).slice(0, -1)])
   })

@@ -36,7 +36,7 @@ const ask = (cache: StatCache<number>, key = 'key', keep = true) =>
     return { value: ++made, keep }
   })
 
-test('a value is kept while its files rest, and made again when one changes, comes or goes', async () => {
+test('a value is cached while its files are unchanged, and computed again when one is changed, added or removed', async () => {
   const cache = new StatCache<number>()
   expect([await ask(cache), await ask(cache), await ask(cache)]).toEqual([1, 1, 1])
   writeFileSync(file, 'bb')
@@ -69,7 +69,7 @@ test('a value is not kept while the file system might not show the next change o
   expect(await ask(cache)).toBe(value)
 })
 
-test('nor is it if the machine stood still between the looks at the file and at the clock', async () => {
+test('a value is not cached either if the machine stood still between reading the file and the clock', async () => {
   const cache = new StatCache<number>()
   const { lstatSync } = fs
   atAgeMs(0)
@@ -91,12 +91,12 @@ test('nor is it if the machine stood still between the looks at the file and at 
   expect([await asked(), await asked()]).toEqual([1, 2])
 })
 
-test('a value whose maker says so is not kept', async () => {
+test('a value that is marked as uncacheable is not cached', async () => {
   const cache = new StatCache<number>()
   expect([await ask(cache, 'key', false), await ask(cache, 'key', false)]).toEqual([1, 2])
 })
 
-test('of many callers none is given what was read before it came, and they share the work', async () => {
+test('no caller receives a value read before its call, and simultaneous callers share the work', async () => {
   const cache = new StatCache<number>()
   const read: number[] = []
   let now = 0
@@ -115,7 +115,7 @@ test('of many callers none is given what was read before it came, and they share
   expect(read).toEqual([0, 1])
 })
 
-test('an error reaches its caller, is not kept, and does not reach those who came later', async () => {
+test('an error reaches its caller, is not cached, and does not reach later callers', async () => {
   const cache = new StatCache<number>()
   const failing = cache.get('key', async () => {
     throw new Error('no disk')
@@ -125,7 +125,7 @@ test('an error reaches its caller, is not kept, and does not reach those who cam
   expect(await later).toBe(1)
 })
 
-test('the value unused for longest goes first', async () => {
+test('the least recently used value is evicted first', async () => {
   const one = new StatCache<number>()
   await ask(one, 'a')
   made = 0
@@ -157,7 +157,7 @@ test('21,000 long keys take no more memory than short ones: values are kept by t
   expect(computed).toBeGreaterThan(0)
 })
 
-test('that nothing has a name evicts no value, and takes few bytes, however many and long such names are', async () => {
+test('missing names evict no value, and take few bytes, for any number and length of them', async () => {
   const cache = new StatCache<number | null>()
   let computed = 0
   const get = (key: string, value: number | null) =>
@@ -176,7 +176,7 @@ test('that nothing has a name evicts no value, and takes few bytes, however many
   expect(computed).toBe(0)
 })
 
-test('a name of nothing that gets a value has it, and one whose value goes is nothing', async () => {
+test('a missing name that gets a value has it, and one whose value is removed is missing', async () => {
   const cache = new StatCache<number | null>()
   const get = (value: number | null) =>
     cache.get('key', async watch => {

@@ -50,7 +50,7 @@ function countedQueue() {
   }
 }
 
-test('an empty queue is listed once in a while, however often it is looked at', async () => {
+test('an empty queue is listed once in an interval, for any number of looks', async () => {
   const { queue, clock, asked } = countedQueue()
   const looks = async () => {
     for (let second = 0; second < 60; second++) {
@@ -61,7 +61,7 @@ test('an empty queue is listed once in a while, however often it is looked at', 
   expect(await asked(looks)).toEqual([60 / LOOK_SECONDS, 0, 0])
 })
 
-test('what this process left, or handed back, is taken at once', async () => {
+test('a job that this process offered, or handed back, is taken at once', async () => {
   const { queue } = countedQueue()
   expect(await queue.take('worker')).toBeNull()
   await queue.offer(jobOf(1))
@@ -74,14 +74,14 @@ test('what this process left, or handed back, is taken at once', async () => {
   expect((await taken(queue)).fence).toBe(3)
 })
 
-test('what is left while a look is under way is taken at the next one', async () => {
+test('a job that is offered during a look is taken at the next one', async () => {
   const { queue } = countedQueue()
   const look = queue.take('worker')
   await queue.offer(jobOf(1))
   expect((await look) ?? (await queue.take('worker'))).not.toBeNull()
 })
 
-test('what another process left, handed back or died over is taken after that time at the latest', async () => {
+test('a job that another process offered, handed back or crashed over is taken after the interval at the latest', async () => {
   const { queue, another, clock } = countedQueue()
   const other = another()
   expect(await queue.take('worker')).toBeNull()
@@ -110,7 +110,7 @@ test('jobs that others hold are not looked at each time', async () => {
   expect(await asked(() => taken(newcomer))).toEqual([1, 2, 1])
 })
 
-test('where 1,500 jobs wait, a look stays small, every job is taken, and the oldest of those that were seen first', async () => {
+test('with 1,500 waiting jobs, a look stays small, every job is taken, and the oldest of the seen ones first', async () => {
   const { queue, another, clock, asked } = countedQueue()
   const jobs = Array.from({ length: 1_500 }, (_, number) => jobOf(number))
   for (const job of jobs) {

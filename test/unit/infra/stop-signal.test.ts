@@ -23,7 +23,7 @@ async function startStopping(sameMilliseconds: number): Promise<ChildProcessBySt
   return child
 }
 
-test('a supervisor that tells every process of a group is one, though a launcher passes on what it was told', async () => {
+test("a supervisor's signal to every process of a group counts once, although a launcher forwards it", async () => {
   const child = await startStopping(600_000)
   child.kill('SIGTERM')
   await once(child.stdout, 'data')
@@ -31,7 +31,7 @@ test('a supervisor that tells every process of a group is one, though a launcher
   expect(await once(child, 'exit')).toEqual([0, null])
 })
 
-test('whoever asks again later does not want to wait', async () => {
+test('a second signal later ends the process at once', async () => {
   const child = await startStopping(0)
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([1, null])

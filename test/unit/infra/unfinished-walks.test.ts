@@ -60,7 +60,7 @@ function openCommits(waitMs: number = PATIENT.answerMs) {
 }
 
 describe('a walk that takes too long', () => {
-  test('is not begun again while refs stay, whichever hash is asked for, so it holds no slot of other repositories', async () => {
+  test('is not repeated while refs stay, for any hash, so it holds no slot of other repositories', async () => {
     const hostile = await Promise.all(Array.from({ length: 4 }, create))
     const other = await create()
     const git = await holdGitWalks()
@@ -80,7 +80,7 @@ describe('a walk that takes too long', () => {
     expect(await elsewhere).toBeNull()
   })
 
-  test('keeps neither the tips of its history from visitors, nor a hash once a ref has moved', async () => {
+  test('blocks neither the tips of its history, nor a hash once a ref has moved', async () => {
     const { repository, location, tip, lost } = await create()
     const [hash = null] = lost
     const git = await holdGitWalks()
@@ -95,7 +95,7 @@ describe('a walk that takes too long', () => {
     expect(await commits.find(location, hash)).toBe(hash)
   })
 
-  test('refuses the hashes that wait for their turn behind it', async () => {
+  test('refuses the hashes that wait behind it', async () => {
     const { location, lost } = await create()
     const git = await holdGitWalks()
     const { commits, timeOut } = openCommits()
@@ -107,7 +107,7 @@ describe('a walk that takes too long', () => {
   })
 })
 
-test('who waits too long for the turn of a walk is told to come again; the walk goes on', async () => {
+test('a caller that waits too long for the turn of a walk is refused with a retry; the walk continues', async () => {
   const { location, tip, lost, repository } = await create()
   const git = await holdGitWalks()
   const { commits } = openCommits(IMPATIENT_MS)

@@ -22,7 +22,7 @@ test('endless hashes of one repository evict only their own', () => {
   expect(unreachable.fingerprintOf('attacked', hashOf(0))).toBeNull()
 })
 
-test('a hundred attacked repositories keep what was asked of them last', () => {
+test('a hundred attacked repositories keep their latest hashes', () => {
   const unreachable = new UnreachableCommits()
   for (let repository = 0; repository < 100; repository++)
     for (let number = 0; number < 1_001; number++) unreachable.add(`${repository}`, hashOf(number), 'tips')

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createWebhook, type HostChange } from '#infra/github/webhook.ts'
 
-test('the repositories of one message are told at once: whoever forgets them looks through what is known once', async () => {
+test('the repositories of one message are reported at once, for one pass over the caches', async () => {
   const told: HostChange[] = []
   const secret = 'between-the-host-and-us'
   const hook = createWebhook({
@@ -43,7 +43,7 @@ test.each([
   expect(await receive({ action: 'created', installation: {} })).toBe('malformed')
 })
 
-test('a secret that may be guessed is warned of, without being told', () => {
+test('a weak secret gives a warning, without the secret', () => {
   const warningsFor = (secret: string) => {
     const warnings: string[] = []
     createWebhook({

@@ -11,7 +11,7 @@ const STATES: readonly (IndexingAnswer | FailedAnswer)[] = [
 test.for([
   [true, 'in this state', 'at this commit'],
   [false, 'at this commit', 'in this state'],
-] as const)('whether a working folder (%j): a text without contents says %j', ([isWorkingFolder, said, other]) => {
+] as const)('for a working folder (%j), a text without contents says %j', ([isWorkingFolder, said, other]) => {
   const context = {
     address: 'local/acme/tools',
     tool: 'search_repo',

@@ -43,7 +43,7 @@ test('a last line without a line feed is a message', async () => {
   await closed
 })
 
-test('what is never answered is not waited for: notifications, cancelled requests, subscriptions', async () => {
+test('the end does not wait for notifications, cancelled requests and subscriptions', async () => {
   const cancelled = { method: 'notifications/cancelled', params: { requestId: 1 } }
   const { closed } = await connect([ping(1), cancelled, { id: 2, method: 'subscriptions/listen' }])
   await closed
@@ -55,7 +55,7 @@ test('an output that is closed ends the wait', async () => {
   await closed
 })
 
-test('an input that fails is told of, and ends', async () => {
+test('an input that fails is reported, and ends', async () => {
   const { closed, errors, input } = await connect([ping(1)], { maxMs: 1 })
   input.destroy(new Error('ECONNRESET'))
   await closed

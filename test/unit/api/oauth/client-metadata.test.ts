@@ -10,6 +10,6 @@ test.each([
   [`https://app.example/${'漢'.repeat(300)}`, null],
   ['javascript:alert(1)', null],
   ['https://user:secret@app.example/', null],
-])('the page %s of an app is told as %j', (client_uri, told) => {
+])('the home page %s of an app is read as %j', (client_uri, told) => {
   expect(parseClientMetadata({ ...REDIRECTS, client_uri }).uri).toBe(told)
 })

@@ -36,7 +36,7 @@ async function open(
 const statusOf = async (answer: Promise<ClientAnswer>) => (await answer).status
 
 describe('an app whose id is the URL of its metadata', () => {
-  test('is found by everybody who comes at once with one reading', async () => {
+  test('is fetched once for all simultaneous requests', async () => {
     const { clients, web } = await open(answering([]))
     const many = Array.from({ length: 200 }, (_, index) => clients.find(GOOD, `192.0.2.${index % 50}`))
     expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set(['ok']))
@@ -44,7 +44,7 @@ describe('an app whose id is the URL of its metadata', () => {
     expect(web.asked).toEqual(['/client.json'])
   })
 
-  test('is found while one requester holds as many readings as they can, on as many origins as they like', async () => {
+  test('is found while one requester holds as many fetches as allowed, on any number of origins', async () => {
     const held: ServerResponse[] = []
     const { clients } = await open(answering(held))
     const flood = Array.from({ length: 100 }, (_, index) => clients.find(`https://a${index}.slow.example/x`, '198.51.100.1'))
@@ -54,7 +54,7 @@ describe('an app whose id is the URL of its metadata', () => {
     expect(await Promise.all(flood.slice(24).map(statusOf))).toEqual(Array(76).fill('unavailable'))
   })
 
-  test('is found by somebody else although it is waited for in the line of a requester who holds their own places', async () => {
+  test('is found by another requester although it waits behind the fetches of a requester at the limit', async () => {
     const held: ServerResponse[] = []
     const { clients } = await open(answering(held))
     for (let index = 0; index < 8; index++) void clients.find(`https://a${index}.slow.example/x`, '198.51.100.1')
@@ -101,7 +101,7 @@ describe('an app whose id is the URL of its metadata', () => {
     expect(web.asked).toHaveLength(2)
   })
 
-  test('stays found, whatever thousands of others that fail are asked for', async () => {
+  test('stays found after thousands of failing others', async () => {
     const { clients, web } = await open(answering([]), { names: { 'other.example': ['127.0.0.1'] } })
     await clients.find(GOOD, '203.0.113.9')
     for (let index = 0; index < 5_000; index++)

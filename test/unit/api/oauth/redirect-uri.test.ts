@@ -103,7 +103,7 @@ describe('redirect URIs', () => {
   })
 })
 
-describe('what a client registered', () => {
+describe('the redirect URIs of a registration', () => {
   const REGISTERED = ['https://app.example/cb', 'http://localhost:1234/cb?x=1', 'http://127.0.0.1/', 'cursor://app/cb']
 
   test.each([

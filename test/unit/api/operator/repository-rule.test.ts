@@ -13,7 +13,7 @@ test.for([
   ['gh/acme/a*a', 'gh', 'acme', 'a', false],
   ['gh/acme/a*a', 'gh', 'acme', 'aa', true],
   ['gh/acme/a.b', 'gh', 'acme', 'axb', false],
-] as const)('%s means %s/%s/%s: %s', ([pattern, host, owner, repository, meant]) => {
+] as const)('%s matches %s/%s/%s: %s', ([pattern, host, owner, repository, meant]) => {
   expect(parseRepositoryRule(pattern)?.({ host, owner, repository })).toBe(meant)
 })
 

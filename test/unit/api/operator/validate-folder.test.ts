@@ -89,7 +89,7 @@ describe('a fault names the file and the line', () => {
   })
 })
 
-test('all faults of all files are found at once', async () => {
+test('all faults of all files are reported at once', async () => {
   const faults = await faultsOf({
     'featured.yaml': '- address: /local/acme\n- address: /hub/a/b\n  image: none.png\n- adress: /local/acme/a\n',
     'showcase/a.yaml': ENTRY.replace('position: 1', 'position: x').replace('title: T', 'titel: T'),

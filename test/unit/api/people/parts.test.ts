@@ -6,7 +6,7 @@ import { isSameOrigin } from '#api/people/same-origin.ts'
 import { formatToken } from '#api/people/token-text.ts'
 import { scrubbed } from '#core/scrubbed.ts'
 
-test('v5.0.0-16.2.5: a line of the log loses whatever looks like a credential, wherever it stands', () => {
+test('v5.0.0-16.2.5: a line of the log loses everything like a credential, at any position', () => {
   const token = formatToken({ kind: 'agent', person: 'a'.repeat(24), id: 'b'.repeat(24) }, new Uint8Array(32).fill(3))
   const jwt = `eyJ${'aB3_-'.repeat(9)}.${'x'.repeat(40)}.${'y-_'.repeat(90)}`
   const secrets = [
@@ -82,7 +82,7 @@ test('v5.0.0-15.3.7: a cookie that is there twice is none, and names are whole',
   expect(cookieOf({ cookie: 'session=a=b' }, 'session')).toBe('a=b')
 })
 
-test('a bearer is what the header says, and other schemes are none', () => {
+test('a bearer token is read from the header, and other schemes give none', () => {
   expect(
     ['Bearer x', 'bearer x', 'BEARER   x', 'Bearer', 'Bearer ', 'Bearer x y', 'Basic x', 'Bearerx', ''].map(authorization =>
       bearerOf({ authorization }),

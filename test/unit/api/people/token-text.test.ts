@@ -14,7 +14,7 @@ const parts: fc.Arbitrary<ParsedToken> = fc.oneof(
   }),
 )
 
-test('a token says which record it belongs to, and has the width that scanners know', () => {
+test('a token names its record, and has the width that scanners match', () => {
   fc.assert(
     fc.property(parts, secret, (given, bytes) => {
       const text = formatToken(given, bytes)

@@ -12,7 +12,7 @@ const letter = fc.constantFrom('a', 'b', 'z', '0', '_', 'é', 'я', '水', '𠮷
 const text = fc.string({ unit: letter, minLength: 1, maxLength: 6 })
 const sorted = fc.uniqueArray(text, { minLength: 1, maxLength: 60 }).map(terms => terms.sort(compareBytes))
 
-test('a wish finds the term of the block, and longer terms only if it accepts them', () => {
+test('a lookup finds its term in a block, and longer terms only on request', () => {
   fc.assert(
     fc.property(
       sorted,

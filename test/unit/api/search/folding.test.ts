@@ -131,7 +131,7 @@ describe('folding', () => {
     ])
   })
 
-  test('gives one result for copies: the original where it is in the searched folder, else the first, with its own files alone', () => {
+  test('gives one result for copies: the original if it is in the searched folder, else the first, with its own files only', () => {
     const copy = (item: number, score: number): Item => ({ ...skill(item, score), original: 3 })
     const items = [copy(0, 30), page(0, 40), copy(2, 30), skill(3, 20), page(3, 10), document(5)]
     const all = fold(items, { mounted: [0, 6], visible: [0, 6], ...first }).units

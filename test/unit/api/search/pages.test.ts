@@ -52,7 +52,7 @@ test('parallel reads of a page are one read, and later ones none', async () => {
   expect(reads).toEqual([{ start: PAGE_BYTES, end: 2 * PAGE_BYTES }])
 })
 
-test('a cached page has a buffer of its own, as large as the page', async () => {
+test('a cached page has its own buffer, as large as the page', async () => {
   const { file } = opened()
   const [page, last] = await file.read([
     { start: 0, end: PAGE_BYTES },

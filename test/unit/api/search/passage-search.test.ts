@@ -6,7 +6,7 @@ function work(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
 }
 
-test('long work in pieces lets others have their turns before it ends', async () => {
+test('long work in pieces lets other tasks run before it ends', async () => {
   const { inTurn } = createPassageSearch([])
   const events: string[] = []
   const pieces = Array.from({ length: 4 }, (_, piece) =>

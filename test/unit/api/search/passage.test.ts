@@ -61,7 +61,7 @@ describe('the best passage', () => {
   })
 
   test.each(['panic', 'secretpath', 'backtraces', 'mention', 'unheard'])(
-    'is null for %j, which no reader of the text sees',
+    'is null for %j, which is not in the visible text',
     query => {
       expect(passageOf(query, page)).toBeNull()
     },
@@ -140,7 +140,7 @@ describe('the best passage', () => {
     ['Deep copies:\n\n```js\nstructuredClone(it)\n```\n', 'Deep copies: structuredClone(it)'],
     ['## Deep\n\n| a | b |\n|---|---|\n| 1 | 2 |\n', 'Deep · a · b · 1 · 2'],
     [`Deep ${'words '.repeat(20)}end.\n\n\`\`\`\ncode\n\`\`\`\n`, `Deep ${'words '.repeat(20)}end.`],
-  ])('of %j goes on where a few words lead to code or a table: %j', (markdown, passage) => {
+  ])('of %j continues from a few words into code or a table: %j', (markdown, passage) => {
     expect(passageOf('deep', `# Title\n\n${markdown}`)).toBe(passage)
   })
 

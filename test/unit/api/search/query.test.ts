@@ -59,7 +59,7 @@ describe('synonyms', () => {
     ['c++', ['cpp']],
     ['pull out a request', []],
     ['kubernetes k8s', []],
-  ])('%j also asks for %j', (query, expected) => {
+  ])('%j is expanded by %j', (query, expected) => {
     expect(others(query)).toEqual(expected)
   })
 })

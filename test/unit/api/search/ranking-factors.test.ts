@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { headOf, matched, order, type Row, scoresOf, strong, titled, weak } from './ranked-lists.ts'
 
 describe('a score', () => {
-  test('of a file of a skill, and of a skill in a folder for tests, is less than that of a skill', () => {
+  test('of a file of a skill, and of a skill in a test folder, is less than that of a skill', () => {
     const row: Row = [0, 1, 2, 3].map(item => [item, strong] as const)
     const [skill = 0, shownSkill = 0, document = 0, file = 0] = scoresOf(
       [matched('x', row)],
@@ -13,7 +13,7 @@ describe('a score', () => {
     )
   })
 
-  test('of documents in folders for tests is below that of every skill that matches, in their own order', () => {
+  test('of documents in test folders is below that of every matching skill, in their own order', () => {
     const terms = [
       matched(
         'a',

@@ -137,7 +137,7 @@ describe('a score', () => {
       expect(order([matched('rare', rare), matched('common', [...common, [8, faint]])], headOf(99))).not.toContain(8)
     })
 
-    test('but not for an item with the whole query, however small its impact', () => {
+    test('but not for an item with the whole query, even with a small impact', () => {
       const row: Row = [
         [0, titled],
         [1, faint],
@@ -213,7 +213,7 @@ describe('buffers', () => {
   ])
   const valuesOf = ({ scores, matched: items }: Ranking) => ({ scores: [...scores], items: [...items] })
 
-  test('carry nothing over to the next ranking, whichever has more items', () => {
+  test('keep nothing for the next ranking, of fewer or of more items', () => {
     const buffers = new RankingBuffers()
     for (const [term, items] of [[few, 3] as const, [many, 40] as const, [few, 5] as const, [few, 3] as const]) {
       expect(valuesOf(rankItems(buffers, [term], headOf(items)))).toEqual(valuesOf(rank([term], headOf(items))))

@@ -63,7 +63,7 @@ describe.for([
     expect(many?.map(({ term }) => term)).toEqual(frequent.slice(0, 16))
   })
 
-  test('knows which items lie below a folder', async () => {
+  test('gives the items below a folder', async () => {
     const paths = content.items.map(({ path }) => path)
     for (const folder of ['', 'a', 'b', 'b/f0', 'b/f1', 'b/f', 'b/f1.5', 'c', 'zz', 'b/f3/nothing']) {
       const [from, to] = await reader.itemsBelow(folder)

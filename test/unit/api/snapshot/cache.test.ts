@@ -6,7 +6,7 @@ const MOST = 10_000
 /** What an entry takes beside its value, at most. */
 const ENTRY_BYTES = 300
 
-test('whatever is asked for, in whatever order: it holds no more than it may, and what it says is what was read', async () => {
+test('a cache holds no more than its limit, and returns values as they were read, for any requests', async () => {
   const asked = fc.array(fc.record({ key: fc.nat(20), size: fc.nat(4_000), isThere: fc.boolean() }), { maxLength: 200 })
   await fc.assert(
     fc.asyncProperty(asked, async lookups => {
@@ -20,7 +20,7 @@ test('whatever is asked for, in whatever order: it holds no more than it may, an
   )
 })
 
-test('what was used last stays; what is larger than all of it goes through', async () => {
+test('the most recently used value stays; one above the limit is passed through', async () => {
   const cache = createCache(3 * (1_000 + ENTRY_BYTES))
   let reads = 0
   const ask = (key: string, size = 1_000) =>
@@ -36,7 +36,7 @@ test('what was used last stays; what is larger than all of it goes through', asy
   expect(cache.sizeBytes).toBeLessThanOrEqual(3 * (1_000 + ENTRY_BYTES))
 })
 
-test('of many who ask at once one reads; what fails, or is not there, is read again', async () => {
+test('simultaneous requests share one read; a failed or missing one is read again', async () => {
   const cache = createCache(MOST)
   let reads = 0
   const outcomes = ['failed', 'missing', 'there']
@@ -54,7 +54,7 @@ test('of many who ask at once one reads; what fails, or is not there, is read ag
   expect(reads).toBe(3)
 })
 
-test('lets go of a value, and of no other that came since', async () => {
+test('a forgotten value is read again, and a newer one stays', async () => {
   const cache = createCache(MOST)
   const [one, other] = [{ name: 'one' }, { name: 'other' }]
   await cache.get('key', async () => ({ value: one, sizeBytes: 1 }))

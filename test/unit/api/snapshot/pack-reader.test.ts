@@ -14,7 +14,7 @@ function countingReader() {
   return { packs, gets }
 }
 
-test('parts that lie close together are one read, whatever their order, and each gets its own bytes', async () => {
+test('parts that lie close together are one read, in any order, and each gets its own bytes', async () => {
   const { packs, gets } = countingReader()
   const places = [
     [20_000, 10],

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ACTION_FOLDER } from '#test/support/action.ts'
 import { bundleAction } from '../../../../scripts/build-action.mjs'
 
-test('what is committed is what the sources give', async () => {
+test('the committed bundle equals a build of the sources', async () => {
   const dist = join(ACTION_FOLDER, 'dist')
   const made = await bundleAction()
   expect((await readdir(dist)).sort()).toEqual([...made.keys()].sort())

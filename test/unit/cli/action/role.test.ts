@@ -4,7 +4,7 @@ import { parseInfraSettings } from '#infra/infra-settings.ts'
 
 const ROLE = { accessKeyId: 'lent', secretAccessKey: 'lent-secret', sessionToken: 'for-an-hour' }
 
-test('every bucket is asked as the role, but for one that has credentials of its own', () => {
+test('every bucket is accessed with the role, except one with its own credentials', () => {
   const stores = { MOUNTGLASS_STORE: 's3:acme-skills', MOUNTGLASS_PRIVATE_STORE: 's3:acme-private' }
   expect(withRole(parseInfraSettings(stores), ROLE)).toMatchObject({
     store: { bucket: 'acme-skills', credentials: ROLE },

@@ -18,13 +18,13 @@ test('a push is about its commit, in the repository on which the workflow runs',
   expect(readWorkflow(PUSH, { repository: { visibility: 'public' } })).toEqual(RUN)
 })
 
-test('on an Enterprise Server its own API is asked', () => {
+test('on an Enterprise Server its own API is used', () => {
   const apiUrl = 'https://github.example.org/api/v3'
   expect(readWorkflow({ ...PUSH, GITHUB_API_URL: apiUrl }, {})).toEqual({ ...RUN, apiUrl })
 })
 
 test.each([{ GITHUB_EVENT_NAME: 'pull_request' }, { GITHUB_EVENT_NAME: 'pull_request_review', GITHUB_REF: 'refs/pull/1/merge' }])(
-  'a pull request is about its own last commit, where that lies, and never about the merge it runs on: %j',
+  'a pull request stands for its own last commit in its own repository, and never for the merge commit: %j',
   variables => {
     const payload = { pull_request: { head: { sha: OTHER, repo: { full_name: 'fork/tools' } } } }
     const run = readWorkflow({ ...PUSH, ...variables }, payload)
@@ -32,12 +32,12 @@ test.each([{ GITHUB_EVENT_NAME: 'pull_request' }, { GITHUB_EVENT_NAME: 'pull_req
   },
 )
 
-test('a pull request whose repository was deleted says so', () => {
+test('a pull request whose repository was deleted is refused with that reason', () => {
   const payload = { pull_request: { head: { sha: OTHER, repo: null } } }
   expect(() => readWorkflow({ ...PUSH, GITHUB_EVENT_NAME: 'pull_request' }, payload)).toThrow(WorkflowError)
 })
 
-test.each([undefined, null, 'text', {}])('nothing else of an event is looked at: %j', payload => {
+test.each([undefined, null, 'text', {}])('other fields of an event are ignored: %j', payload => {
   expect(readWorkflow(PUSH, payload)).toEqual(RUN)
 })
 
@@ -60,7 +60,7 @@ const DEFAULTS = {
 }
 const inputs = (given: Record<string, string>) => readInputs(name => ({ ...DEFAULTS, ...given })[name] ?? '')
 
-test('inputs are read as the Action describes them', () => {
+test('inputs are read as documented by the Action', () => {
   expect(inputs({ service: 'https://skills.test/' })).toEqual({ ...DEFAULTS, service: 'https://skills.test', timeout: 600 })
   expect(inputs({ mode: 'build', store: 's3:bucket/prefix' })).toMatchObject({
     mode: 'build',
@@ -101,7 +101,7 @@ test('outputs have the names of action.yml', () => {
   expect(outputsOf({ ...OUTCOME, page: null })).toMatchObject({ page: '' })
 })
 
-test('what a repository says about itself stays text in the summary', () => {
+test('text of a repository is escaped in the summary', () => {
   const summary = summaryOf({
     ...OUTCOME,
     isPartial: true,
@@ -115,7 +115,7 @@ test('what a repository says about itself stays text in the summary', () => {
   expect(summary.split('\n').filter(line => line.includes('unreadable'))).toHaveLength(1)
 })
 
-test('annotations come worst first, and as many as are shown', () => {
+test('annotations are sorted worst first, up to a limit', () => {
   const diagnostic = (severity: 'error' | 'warning' | 'info', index: number) => ({
     code: 'c',
     severity,

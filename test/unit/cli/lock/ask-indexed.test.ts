@@ -26,6 +26,6 @@ test.each([
   [{ pauseMs: 50, indexing: 20 }, 1],
   [{ pauseMs: 50, indexing: 60 }, 1],
   [{ pauseMs: 1_000, indexing: 1 }, 1],
-])('a wait of less than a second is not told, a longer one once: %j', async (waiting, times) => {
+])('a wait of less than a second is not reported, a longer one once: %j', async (waiting, times) => {
   expect(await timesTold(waiting)).toBe(times)
 })

@@ -80,7 +80,7 @@ test('the order in which addresses were pinned does not change the file', () => 
   )
 })
 
-test('a file is one line, and a character that nobody sees is spelled out', () => {
+test('a file is one line, and a hidden character is escaped', () => {
   const files = [
     { path: 'a/SKILL.md', sha256: DIGEST },
     { path: 'a/\u202etxt.exe', sha256: null },

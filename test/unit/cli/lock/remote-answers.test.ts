@@ -28,7 +28,7 @@ const ask = async (baseUrl: string, token: string | null = null) =>
     )
 const errorBody = (code: string) => JSON.stringify({ error: { code, message: 'why' } })
 
-test('a repository is gone when the service says so', async () => {
+test('a repository is missing if the service says so', async () => {
   const baseUrl = await serve((_request, response) => response.writeHead(404).end(errorBody('mount.repo_not_found')))
   expect(await ask(baseUrl)).toMatchObject({ code: 'mount.repo_not_found', isGone: true })
 })
@@ -37,7 +37,7 @@ test.each([
   ['a page of something else', 404, '<h1>Not Found</h1>'],
   ['a service at another path', 404, errorBody('request.not_found')],
   ['JSON of something else', 200, '{"hello":"world"}'],
-])('%s says nothing about the repository', async (_what, status, body) => {
+])('%s proves nothing about the repository', async (_what, status, body) => {
   const baseUrl = await serve((_request, response) => response.writeHead(status).end(body))
   expect(await ask(baseUrl)).toMatchObject({ code: 'service.not_mountglass', isGone: false })
 })

@@ -34,7 +34,7 @@ const plain = (_style: string, text: string) => text
 const written = { paint: plain }
 const linesOf = (before: PinnedAddress, after: PinnedAddress) => formatVerdicts([judge(before, { pin: after })], written)
 
-test('what is as it was pinned is the same', () => {
+test('an unchanged pin is the same', () => {
   expect(judge(pin([A]), { pin: pin([A]) })).toEqual({
     address: '/gh/acme/tools@main',
     status: 'same',
@@ -52,7 +52,7 @@ test('a commit that moved is a difference, or none on request if no skill change
   expect([exitCodeOf([changed], false), exitCodeOf([changed], true)]).toEqual([1, 1])
 })
 
-describe('a line says of a skill', () => {
+describe('a line reports of a skill', () => {
   test.each<[string, PinnedSkill[], PinnedSkill[], string]>([
     ['that a rule changed', [A], [{ ...A, rules: texts({ 'SKILLSET.md': '3' }) }], '~ a/SKILL.md  rules by SKILLSET.md'],
     [
@@ -139,7 +139,7 @@ test('a skill with the same SKILL.md elsewhere has moved, with its files', () =>
   ])
 })
 
-test('skills that a rule elsewhere changes are told together', () => {
+test('skills that one rule elsewhere changes are reported together', () => {
   const all = ['a', 'b', 'c', 'd', 'e'].map(name => skill(`${name}/SKILL.md`, '1'))
   const changed = all.map((one, index) => (index === 1 ? one : { ...one, rules: texts({ 'SKILLSET.md': '2' }) }))
   expect(linesOf(pin(all), pin(changed)).join('\n')).toContain(
@@ -160,7 +160,7 @@ test('a repository with a new name is a difference, and its name in other letter
   expect(judge(pin([A]), { pin: pin([A], { address: '/gh/acme/tools@Main' }) }).status).toBe('different')
 })
 
-test('what a partial index lacks is unknown, and never gone', () => {
+test('skills absent from a partial index are unknown, and never gone', () => {
   const verdict = judge(pin([A]), { pin: pin([], { partial: true }) })
   expect(verdict).toMatchObject({ status: 'unverified', error: { code: 'index.partial' } })
   expect(exitCodeOf([verdict], false)).toBe(3)

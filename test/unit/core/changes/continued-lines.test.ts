@@ -6,7 +6,7 @@ import { differenceLines } from '#site/lib/changes.ts'
 const SIDE = { sha256: 'a', bytes: 1 }
 
 test.each(['-run this', '+run this', ' run this', '\\ run this', '@@ -1 +1 @@ run this', 'run this'])(
-  'an added line that is longer than a page goes on as that line, though its rest begins with %j',
+  'an added line longer than a page continues as that line, although its rest begins with %j',
   rest => {
     const line = `+${'x'.repeat(DIFFERENCE_PAGE_BYTES - 1)}${rest}\n`
     const content = `${line}-removed\n`
@@ -23,7 +23,7 @@ test.each(['-run this', '+run this', ' run this', '\\ run this', '@@ -1 +1 @@ ru
   },
 )
 
-test('a piece that begins with a line says nothing of the kind', () => {
+test('a piece that begins with a line has no such mark', () => {
   const content = `${'+short\n'.repeat(DIFFERENCE_PAGE_BYTES / 4)}`
   const text = { kind: 'body', path: 'SKILL.md', change: 'changed', before: SIDE, after: SIDE, content } as const
   const { next } = cutDifference([{ ...text, characters: content.length }], FIRST_PAGE)

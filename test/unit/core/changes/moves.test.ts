@@ -74,7 +74,7 @@ describe('an item moves', () => {
   })
 })
 
-describe('of many texts', () => {
+describe('moves among many items', () => {
   /** The rule word by word: each pair is compared. */
   function expected(removed: readonly Item[], added: readonly Item[]): string[] {
     const likeness = (left: string, right: string) => {
@@ -142,7 +142,7 @@ describe('of many texts', () => {
   const many = (mark: string, count: number, text: (at: number) => string) =>
     Array.from({ length: count }, (_, at) => item(`${mark}/${at}`, `${mark}-${at}`, text(at)))
 
-  test('those with other names are not compared each with each', async () => {
+  test('those with other names are not compared pairwise', async () => {
     const count = 2 * Math.ceil(Math.sqrt(MOVE_PAIRS))
     const unlike = (mark: string) => many(mark, count, at => `${lines('a heading', `${mark} ${at}`.repeat(9))}`)
     const { found, read } = await moves(
@@ -153,13 +153,13 @@ describe('of many texts', () => {
     expect(read.length).toBeGreaterThan(2 * count)
   })
 
-  test('of more similar ones than are compared, only identical ones move', async () => {
+  test('of too many similar items are found for identical ones only', async () => {
     const count = Math.ceil(Math.sqrt(MOVE_PAIRS)) + 2
     const similar = (mark: string) => many(mark, count, at => `${alike(10, '')}${at === 0 ? 'one' : `${mark} ${at}`}\n`)
     expect((await moves(similar('old'), similar('new'))).found).toEqual(['old/0 > new/0'])
   })
 
-  test('of more bytes than are read, only identical ones move, and others where the rest fits', async () => {
+  test('of too many bytes are found for identical items, and for others that fit', async () => {
     const half = MOVE_BYTES / 2
     const large = item('old/large', 'a', 'x'.repeat(half))
     const { found, read } = await moves(

@@ -64,7 +64,7 @@ test.each([
   expect(applied(before, unifiedDifference(before, after)) === after).toBe(true)
 })
 
-test('of texts that differ too much, the lines between their common ends are replaced', () => {
+test('texts that differ too much have the lines between their common ends replaced', () => {
   const ends = [numbered('begin', 10), numbered('end', 10)] as const
   const difference = unifiedDifference(ends.join(numbered('a', 1_000)), ends.join(numbered('b', 2_000)))
   const lines = difference.split('\n')

@@ -34,7 +34,7 @@ test.each([
   ['not where its name is only a word', 'gone.md', 'About gone.md.\n', '[x]\n\n[x]: gone.md\n', 'SKILLSET.md:5'],
   ['in angle brackets', 'a b.md', '[x](<a b.md>)\n', '', 'a/SKILL.md:5'],
   ['of a form that is not looked for', 'a(b).md', '[x](a\\(b).md)\n', '', 'a/SKILL.md:'],
-])('a broken link is told with the file and line where it stands: %s', (_name, target, own, rules, expected) => {
+])('a broken link is reported with the file and line of the link: %s', (_name, target, own, rules, expected) => {
   expect(linesOf(target, own, rules)).toEqual([expected])
 })
 
@@ -42,7 +42,7 @@ test.each([
   ['front_matter.invalid', 'error'],
   ['front_matter.unterminated', 'error'],
   ['front_matter.missing', 'warning'],
-])('%s is told alone, without the fields that are missing because of it', (code, severity) => {
+])('%s is reported alone, without fields that are missing because of it', (code, severity) => {
   const missing = ['name', 'description'].map(field => ({ code: `${field}.missing`, field, message: 'none' }))
   const found = findingsOfSkill(skillWith([{ code, message: 'no front matter' }, ...missing]), [])
   expect(found.map(one => [one.code, one.severity])).toEqual([[code, severity]])

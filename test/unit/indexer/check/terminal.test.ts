@@ -53,7 +53,7 @@ files that git would commit; as a public repository
   )
 })
 
-test('a skill tells what is read in which order, and what else there is', () => {
+test('a skill lists its texts in reading order, and its other files', () => {
   const skill = full('skills/pdf/SKILL.md', {
     rules: [piece('SKILLSET.md'), piece('skills/SKILLSET.md')],
     includes: [piece('shared.md')],
@@ -110,7 +110,7 @@ describe('no line is longer than the terminal', () => {
   })
 })
 
-test('a fault that costs skills says how many', () => {
+test('a fault that costs skills has their number', () => {
   const text = formatReport(
     checked({ findings: [finding({ severity: 'error', path: 'SKILLSET.md', line: 3, costsSkills: 12 })] }),
     OPTIONS,
@@ -132,7 +132,7 @@ test.each<[string, Partial<Checked>, RegExp]>([
   expect(formatReport(checked(change), OPTIONS)).toMatch(summary)
 })
 
-test('a check that is repeated says what was mended and what is new, and a moved finding is the same', () => {
+test('a repeated check lists fixed and new findings, and a moved finding is unchanged', () => {
   const [gone, moved, added] = [
     finding({ message: 'gone' }),
     finding({ message: 'at on line 3', line: 3 }),
@@ -157,7 +157,7 @@ test('a finding whose count changed is the same, one about another numbered file
   })
 })
 
-test('an index that limits cut says so in the last line', () => {
+test('an index that limits cut is reported in the last line', () => {
   expect(formatReport(checked({ truncated: true }), OPTIONS)).toMatch(/the index is partial: a limit was reached · 1\.2 s\n$/)
 })
 
@@ -234,7 +234,7 @@ function piece(path: string) {
   return { path, characters: 1, bytes: 1, tokens: 1 }
 }
 
-test('what manifests exclude is named and counted, with the skills that lie there', () => {
+test('exclusions of manifests are named and counted, with their skills', () => {
   const excluded = [
     { path: 'drafts', skills: 2 },
     ...Array.from({ length: 11 }, (_, index) => ({ path: `x/${index}.tmp`, skills: 0 })),

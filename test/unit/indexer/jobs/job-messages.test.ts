@@ -14,11 +14,11 @@ test.each([
   expect(packEnd({ status: 'failed', err: error } as never)).toMatchObject({ err: { message, stack } })
 })
 
-test('an error that is its own cause is told once', () => {
+test('an error that is its own cause is reported once', () => {
   const { err } = packEnd({ status: 'failed', err: circular } as never) as unknown as { err: Error }
   expect(err.message).toBe('outer: inner')
 })
 
-test('what is no error is told as it is', () => {
+test('a thrown value that is no error is reported as it is', () => {
   expect(packEnd({ status: 'failed', err: 'words' } as never)).toMatchObject({ err: { message: 'words', stack: '' } })
 })

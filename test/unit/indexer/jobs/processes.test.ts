@@ -8,7 +8,7 @@ import { restAfter } from '#indexer/jobs/worker.ts'
 import { isAlive } from '#test/support/is-alive.ts'
 import { until } from '#test/support/until.ts'
 
-test('a process is killed together with all that came from it, also what left its group', async () => {
+test('a process is killed with all its descendants, even those that left its group', async () => {
   // A name with brackets and spaces stands in the middle of what the system tells of a process.
   const script = 'exec -a "a) b (c" sh -c "setsid sleep 1000 & sleep 1000 & wait"'
   const child = spawn('bash', ['-c', script], { stdio: 'ignore' })
@@ -21,7 +21,7 @@ test('a process is killed together with all that came from it, also what left it
   await until(() => !family.some(isAlive))
 })
 
-test('the memory of a process is told; that of none is not', async () => {
+test('the memory of a process is read; that of a missing one is null', async () => {
   const held = await readHeldBytes(process.pid)
   expect(held?.own).toBeGreaterThan(1024 * 1024)
   expect(await readHeldBytes(2 ** 30)).toBeNull()
@@ -32,7 +32,7 @@ const HOLD = `
   process.stdout.write('holds')
   setInterval(() => held[0], 1000)`
 
-test('what came from a process counts, also what came from that', async () => {
+test('memory of descendants counts, at any depth', async () => {
   const child = spawn('sh', ['-c', 'sh -c \'"$0" -e "$1"; true\' "$0" "$1"; true', process.execPath, HOLD], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -43,7 +43,7 @@ test('what came from a process counts, also what came from that', async () => {
   expect(held?.below).toBeGreaterThan(200 * 1024 * 1024)
 })
 
-test('nothing lists the threads of a process, which would let a thread of low priority hold up whoever reaps it', () => {
+test('no code lists the threads of a process, which would let a thread of low priority delay the reaper', () => {
   const rooms = ['api', 'cli', 'core', 'indexer', 'infra', 'site']
   const files = rooms.flatMap(room => readdirSync(room, { recursive: true, encoding: 'utf8' }).map(path => join(room, path)))
   const sources = files.filter(path => path.endsWith('.ts'))
@@ -58,6 +58,6 @@ test.each([
   [3, 0.5, 4_000],
   [6, 0.5, 30_000],
   [2_000, 1, 37_500],
-])('after %i failures in a row, and by chance %d, a worker looks again in %i ms', (failures, chance, milliseconds) => {
+])('after %i failures in a row, with chance %d, a worker looks again in %i ms', (failures, chance, milliseconds) => {
   expect(restAfter(failures, chance)).toBe(milliseconds)
 })

@@ -2,19 +2,19 @@ import { expect, test } from 'vitest'
 import { warmUp } from '#indexer/jobs/warm-up.ts'
 import { createSearchThreads } from '#indexer/search/search-thread.ts'
 
-test('a process warms up with skills that are served in full, so that it writes records', async () => {
+test('warming up a process reads skills that are served in full, so that it writes records', async () => {
   const skills = await warmUp(null, new AbortController().signal)
   expect(skills.length).toBeGreaterThan(0)
   expect(skills.filter(({ tokens }) => tokens === undefined)).toEqual([])
 })
 
-test('a job that arrives ends it', async () => {
+test('warming up ends when a job arrives', async () => {
   const arrived = new AbortController()
   setImmediate(() => arrived.abort(new Error('a job has arrived')))
   await expect(warmUp(null, arrived.signal)).rejects.toThrow('a job has arrived')
 })
 
-test('it leaves a search thread for the first job, also one of little text', async () => {
+test('warming up leaves a search thread for the first job, even one of little text', async () => {
   const { signal } = new AbortController()
   const threads = createSearchThreads()
   const start = () => threads.start({ addBytes: async () => [] }, signal, SMALL_TEXT_BYTES)

@@ -34,7 +34,7 @@ test('the files of a skill that is not read for want of budget are not served', 
   expect(plan.licenseOf(last).license).toEqual({ kind: 'unknown', name: null, source: `${last}/SKILL.md` })
 })
 
-test('equal manifests and skills count once towards the text of an index, as symlinks give them to many paths', async () => {
+test('equal manifests and skills count once towards the text of an index, since symlinks give them many paths', async () => {
   const count = 2 * Math.ceil(INDEXED_TEXT_BYTES / MANIFEST_BYTES)
   const at = (name: string, oid: string, sizeBytes: number) =>
     Array.from({ length: count }, (_, n) => ({ path: `${oid}${n}/${name}`, mode: '100644' as const, oid, sizeBytes }))

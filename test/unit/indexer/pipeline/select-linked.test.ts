@@ -30,12 +30,12 @@ function select(linked: readonly TreeFile[], before: readonly TreeFile[] = [], h
   return { paths: selected.map(({ file }) => file.path), overBudget }
 }
 
-test('linked files share the text of one index with those that were read before, and what exceeds it is counted', () => {
+test('linked files share the text limit with those read before, and the excess is counted', () => {
   expect(select(many(COUNT + 2, 'x'))).toMatchObject({ paths: { length: COUNT }, overBudget: 2 })
   expect(select(many(3, 'x'), many(COUNT - 1, 'y'))).toEqual({ paths: ['x000.txt'], overBudget: 2 })
 })
 
-test('equal files are read once and count once, whichever links lead to them', () => {
+test('equal files are read once and count once, for any number of links', () => {
   const same = many(COUNT + 2, 'x').map(({ path }) => file(path, 'same'))
   expect(select([...same, file('y.txt')], many(COUNT - 2, 'z'))).toEqual({ paths: ['x000.txt', 'y.txt'], overBudget: 0 })
   const read = many(COUNT, 'z')

@@ -39,7 +39,7 @@ function findAll(
   return pieces
 }
 
-test('the pieces are the bytes, whatever changed and however they come', () => {
+test('the joined pieces are the bytes, after any change and in any chunks', () => {
   const edit = fc.record({ at: fc.nat(60_000), removed: fc.nat(3_000), added: fc.uint8Array({ maxLength: 3_000 }) })
   fc.assert(
     fc.property(
@@ -65,7 +65,7 @@ test('the pieces are the bytes, whatever changed and however they come', () => {
   )
 })
 
-test('what did not change is known but for some bytes around the change', () => {
+test('unchanged bytes are known except for some around a change', () => {
   const earlier = randomBytes(1_000_000)
   const next = Buffer.from(earlier)
   for (let at = 5_000; at < next.length; at += 100_000) next[at] = (next[at] as number) ^ 1
@@ -82,7 +82,7 @@ test('bytes that were moved behind others are known', () => {
   expect(join(findAll(next, earlier, segments, 256 * 1024), earlier, segments).known).toBeGreaterThan(380_000)
 })
 
-test('nothing is known of other bytes, and of bytes that only repeat themselves what is worth it', () => {
+test('other bytes are unknown, and repetitive ones are known as far as they save space', () => {
   const earlier = randomBytes(100_000)
   expect(findAll(randomBytes(100_000), earlier, inOnePiece(earlier), 65_536).every(piece => 'fresh' in piece)).toBe(true)
   const zeros = new Uint8Array(1_000_000)

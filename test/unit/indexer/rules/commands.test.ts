@@ -44,7 +44,7 @@ test.each([
   'ssh host',
   'scp a host:',
   'os.system("rm -rf /tmp/x")',
-])('%s is one to look at', code => {
+])('%s is reported', code => {
   expect(commandAt(code)).toBeGreaterThanOrEqual(0)
 })
 
@@ -139,7 +139,7 @@ test.each([
   ['bin/tool', '', true, 'script'],
   ['Makefile', '', false, 'script'],
   ['data.json', '', false, null],
-])('%s with the text %j, executable: %s, has them in %s', (path, text, isExecutable, place) => {
+])('%s with the text %j, executable: %s, has the commands %s', (path, text, isExecutable, place) => {
   expect(codePlaceOf(path, text, isExecutable)).toBe(place)
 })
 

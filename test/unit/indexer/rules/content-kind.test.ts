@@ -3,7 +3,7 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { isSkillPlace, pathKind } from '#indexer/rules/content-kind.ts'
 import { readmeRank } from '#indexer/rules/license/names.ts'
 
-describe('what a path is outside skill folders', () => {
+describe('the kind of a path outside skill folders', () => {
   test.each([
     ['docs/guide.md', 'document'],
     ['docs/guide.MDX', 'document'],

@@ -27,38 +27,38 @@ function both(more: Record<string, PlannedContent>): Record<string, PlannedConte
 }
 
 describe('a skill is a copy of another one', () => {
-  test('where all that lies in its folder is the same', () => {
+  test('if all files of its folder are the same', () => {
     expect(copiesIn(twice())).toEqual({ '.claude/skills/x': 'skills/x' })
   })
 
-  test('whatever its folder is called, if it declares its name', () => {
+  test('under any folder name, if it declares its name', () => {
     expect(copiesIn({ 'a/SKILL.md': skillText('x'), 'b/SKILL.md': skillText('x') })).toEqual({ b: 'a' })
     expect(copiesIn({ 'a/SKILL.md': 'Text.\n', 'b/SKILL.md': 'Text.\n' })).toEqual({})
   })
 
-  test('where a manifest excludes what differs', () => {
+  test('if a manifest excludes the difference', () => {
     const differs = twice({ 'deep/b.md': 'other', 'more/c.md': 'C' })
     expect(copiesIn(differs)).toEqual({})
     const exclude = '---\nexclude: [/.claude/skills/x/more, deep]\n---\n'
     expect(copiesIn({ 'SKILLSET.md': exclude, ...differs })).toEqual({ '.claude/skills/x': 'skills/x' })
   })
 
-  test('where its license is the same text in another place', () => {
+  test('if its license is the same text in another folder', () => {
     expect(copiesIn({ ...twice(), '.claude/LICENSE': MIT })).toEqual({ '.claude/skills/x': 'skills/x' })
   })
 
-  test('where its license comes with another notice', () => {
+  test('if its license has another notice', () => {
     const files = { ...twice(), '.claude/LICENSE': MIT, '.claude/NOTICE': 'Thanks.\n' }
     expect(copiesIn(files)).toEqual({ '.claude/skills/x': 'skills/x' })
   })
 
-  test('where a file that it includes lies in its own folder, or the same one outside', () => {
+  test('if a file that it includes lies in its own folder, or the same one outside', () => {
     expect(copiesIn(twice({}, skillText('x', 'B.\n', 'include: [a.md, /shared.md]\n')))).toEqual({
       '.claude/skills/x': 'skills/x',
     })
   })
 
-  test('of one that is listed: a second path, which a link gives, is none', () => {
+  test('of a listed one: a second path, which a link gives, is none', () => {
     const skill = { 'b/x/SKILL.md': skillText('x'), a: { link: 'b' } }
     expect(copiesIn(skill)).toEqual({})
     expect(copiesIn({ ...skill, 'c/c/x/SKILL.md': skillText('x') })).toEqual({ 'c/c/x': 'b/x' })

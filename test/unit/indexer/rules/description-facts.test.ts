@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { factsOfDescription } from '#indexer/rules/skill.ts'
 
-test('a fact stands at the line where the field has it', () => {
+test('a fact has the line of its place in the field', () => {
   const head = '---\nname: a\ndescription: >\n  See https://one.example/\n  and https://two.example/.\nlicense: MIT\n---\n'
   expect(factsOfDescription(head, 'See https://one.example/ and https://two.example/.\n')).toEqual({
     hosts: [
@@ -11,7 +11,7 @@ test('a fact stands at the line where the field has it', () => {
   })
 })
 
-test('what is escaped there stands at the line of the field', () => {
+test('a fact of an escaped text has the line of the field', () => {
   const head = '---\nname: a\n"description": "Use\\u202e `npx a`"\n---\n'
   expect(factsOfDescription(head, 'Use\u202e `npx a`')).toEqual({ hidden: [['U+202E', 1, 3]], commands: [['npx a', 3]] })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { commentedFields, parseYamlMapping, parseYamlMappingLeniently, splitFrontMatter } from '#indexer/rules/front-matter.ts'
 
-describe('where front matter ends', () => {
+describe('the end of front matter', () => {
   test.each([
     ['LF', '---\na: 1\n---\nbody\n', 'a: 1\n', 'body\n'],
     ['CRLF', '---\r\na: 1\r\n---\r\nbody\r\n', 'a: 1\r\n', 'body\r\n'],
@@ -132,7 +132,7 @@ describe('YAML', () => {
     ])
   })
 
-  test('what is right is not repaired', () => {
+  test('valid YAML is not repaired', () => {
     expect(parseYamlMappingLeniently('description: >\n  folded\n  text\n')).toEqual({
       ok: true,
       mapping: { description: 'folded text\n' },

@@ -3,7 +3,7 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { findHidden } from '#indexer/rules/hidden-lines.ts'
 import { parseSkill } from '#indexer/rules/skill.ts'
 
-describe('what a reader does not see is said with its lines', () => {
+describe('hidden characters are reported with their lines', () => {
   test.each([
     ['a direction override', 'one\ntwo \u202Etxt.exe\nthree\n', 'hidden characters (U+202E) on line 2'],
     ['isolates', '\u2066a\u2069\n', 'hidden characters (U+2066, U+2069) on line 1'],

@@ -21,7 +21,7 @@ function resolve(include: string, files: Record<string, PlannedContent> = {}, is
   }
 }
 
-describe('where an include leads', () => {
+describe('the target of an include', () => {
   test.each([
     ['own.md', 'x/a/own.md'],
     ['./own.md', 'x/a/own.md'],
@@ -58,7 +58,7 @@ describe('where an include leads', () => {
   })
 })
 
-test('what is no path of the repository is named, each value by itself', () => {
+test('each value that is no path of the repository is named', () => {
   const { messages, failures } = resolve(
     'include: ["https://example.org/a.md", "", "/", ../../../x.md, "b:c", "../../../x.md"]\n',
   )
@@ -72,7 +72,7 @@ test('what is no path of the repository is named, each value by itself', () => {
   expect(new Set(failures)).toEqual(new Set(['include.missing']))
 })
 
-test('manifests come first, root first, each path from its own folder; every file once, where it comes first', () => {
+test('manifests come first, root first, each path from its own folder; every file once, at its first place', () => {
   const files = {
     'SKILLSET.md': '---\ninclude: [style.md, x/near.md]\n---\n',
     'x/SKILLSET.md': '---\ninclude: [near.md, ../other.md]\n---\n',
@@ -87,7 +87,7 @@ test('manifests come first, root first, each path from its own folder; every fil
   })
 })
 
-describe('what is in the context already is not included again', () => {
+describe('a file that the context already contains is not included again', () => {
   test.each<[string, string, Record<string, PlannedContent>, string[]]>([
     ['the skill itself', 'include: [SKILL.md, own.md]\n', {}, ['x/a/own.md']],
     ['rules above', 'include: [/SKILLSET.md, own.md]\n', { 'SKILLSET.md': '---\nname: R\n---\nBe brief.\n' }, ['x/a/own.md']],
@@ -141,7 +141,7 @@ describe('the failed includes of a manifest', () => {
     expect(failuresOf({ ...manifest, 'x/a/SKILL.md': skillText('a'), ...files })).toEqual(failures)
   })
 
-  test('are told where no skill lies below, and count what manifests above include', () => {
+  test('are reported even without a skill below, and count those of manifests above', () => {
     const list = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}.md`)
     const files = Object.fromEntries([...list('f', 9), ...list('x/f', 8)].map(path => [path, 'x']))
     const declared = (count: number) => `---\ninclude: [${list('f', count).join(', ')}]\n---\n`
@@ -152,7 +152,7 @@ describe('the failed includes of a manifest', () => {
   })
 })
 
-describe('what is missing has its code', () => {
+describe('a missing file has its code', () => {
   test.each<[string, string, Record<string, PlannedContent>]>([
     ['include.missing', 'gone.md', {}],
     ['include.missing', 'folder', { 'x/a/folder/a.md': 'x' }],

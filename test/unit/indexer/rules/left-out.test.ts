@@ -5,7 +5,7 @@ import { tellLeftOut } from '#indexer/rules/left-out.ts'
 import { planOf } from '#test/support/planned.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
 
-test('an index without files says how many, and for which limit', () => {
+test('an index without files has their number and the limit', () => {
   const { plan } = planOf({ LICENSE: MIT, 'a/SKILL.md': skillText('a') })
   const told = (late: number, lateSkills: number, overBudget: number) => {
     const { truncated, diagnostics } = tellLeftOut(plan, { late, lateSkills, overBudget })

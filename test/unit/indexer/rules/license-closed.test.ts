@@ -117,7 +117,7 @@ describe('a text that permits no copy stays closed', () => {
     'Example - Closed Source',
     'Example (Draft)',
     'Example – MEMBERS',
-  ])('a copyright statement that says more than names: %s', words => {
+  ])('a copyright statement with more than names: %s', words => {
     expect(isOpen(heldBy(`Copyright (c) 2026 ${words}`))).toBe(false)
     expect(isOpen(`Copyright (c) 2026 ${words}\n\n${APACHE}`)).toBe(false)
   })
@@ -168,7 +168,7 @@ describe('a text that permits no copy stays closed', () => {
     ['WTFPL of other copies', textOf('WTFPL'), 'verbatim or modified', 'partial or modified'],
     ['Boost without execution', textOf('BSL-1.0'), 'distribute, execute, and transmit', 'distribute, and transmit'],
     ['MPL that keeps its code', MPL, 'reproduce, make available, modify', 'reproduce, modify'],
-  ])('a word of the permission is gone: %s', (_, license, from, to) => {
+  ])('a word of the permission is missing: %s', (_, license, from, to) => {
     expect(isOpen(change(license, from, to))).toBe(false)
   })
 

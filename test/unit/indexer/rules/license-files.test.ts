@@ -54,7 +54,7 @@ describe('license files', () => {
     expect(parts({ 'LICENSE-CODE': text('MIT'), 'LICENSE-DOCS': text('CC-BY-4.0') })[1]).toBe('MIT AND CC-BY-4.0')
   })
 
-  test('a text about a part that names an open license, and says more, is told; one that names none closes', () => {
+  test('a text about a part that names an open license, and says more, is reported; one that names none closes', () => {
     const files = { LICENSE: text('MIT'), 'LICENSE-CONTENT': 'Texts are under CC BY 4.0 unless a notice says otherwise.' }
     expect(licenseOf({ files }, '')).toEqual(['open', 'MIT', 'LICENSE'])
     expect(resolve({ files }, '').issues).toMatchObject([{ code: 'license.unrecognized', path: 'LICENSE-CONTENT' }])
@@ -94,7 +94,7 @@ describe('license files', () => {
 
 at your option.`
 
-  test('a file that offers a choice is a choice, of the files that it names', () => {
+  test('a file that offers a choice is a choice of the files that it names', () => {
     const both = { LICENSE: CHOICE, 'LICENSE-MIT': text('MIT'), 'LICENSE-APACHE': text('Apache-2.0') }
     expect(licenseOf({ files: both }, '')).toEqual(['open', 'Apache-2.0 OR MIT', 'LICENSE'])
     expect(licenseOf({ files: { COPYRIGHT: CHOICE } }, '')).toEqual(['open', 'Apache-2.0 OR MIT', 'COPYRIGHT'])
@@ -138,7 +138,7 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
     expect(licenseOf({ files: { LICENSE: text('MIT'), 'docs/COPYRIGHT': 'Ask us.' } }, 'docs')[0]).toBe('open')
   })
 
-  test('a license in a format that is not read is told, where nothing else declares one', () => {
+  test('a license in an unsupported format is reported, if nothing else declares one', () => {
     for (const name of ['LICENSE.html', 'LICENSE.adoc', 'license.pdf']) {
       const { license, issues } = resolve({ files: { [name]: text('MIT') } }, '')
       expect(license).toEqual({ kind: 'unknown', name: null, source: name })
@@ -147,7 +147,7 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
     expect(licenseOf({ files: { 'LICENSE.html': 'x', LICENSE: text('MIT') } }, '')).toEqual(['open', 'MIT', 'LICENSE'])
   })
 
-  test('where nothing is declared, places that are not read are told', () => {
+  test('if nothing is declared, places that are not read are reported', () => {
     const told = (files: Record<string, string>) => resolve({ files }, 'a').issues.map(({ path }) => path)
     expect(told({ 'README.md': '# Tools\n\n## License\n\nAsk us.\n' })).toEqual(['README.md'])
     expect(told({ 'README.md': '# Tools\n' })).toEqual([])
@@ -199,7 +199,7 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
     expect(licenseOf({ files }, 'a')).toEqual(['open', 'MIT', 'LICENSE'])
   })
 
-  test('a link leads from where it lies, also below another link', () => {
+  test('a link is resolved from its own folder, below another link too', () => {
     const files = {
       'a/all': { link: '../legal/all' },
       'a/MIT.txt': text('ISC'),
@@ -236,7 +236,7 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
 })
 
 describe('reading what is needed', () => {
-  test('asks for the texts that matter, links and named files in further rounds', () => {
+  test('requests the texts that matter, links and named files in further rounds', () => {
     const tree: Tree = {
       skills: { 'skills/one': 'see TERMS.md', 'skills/two': 'MIT' },
       files: {

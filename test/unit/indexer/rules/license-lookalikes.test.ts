@@ -124,7 +124,7 @@ const CLOSED_TEXTS: Record<string, string> = {
   nothing: '',
 }
 
-describe('texts that are not what they look like', () => {
+describe('texts that resemble an open license', () => {
   test.each(Object.entries(CLOSED_TEXTS))('%s is not open', (_, text) => {
     expect(isOpen(text)).toBe(false)
   })

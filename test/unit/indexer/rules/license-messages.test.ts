@@ -7,7 +7,7 @@ import { resolve } from './license-tree.ts'
 const issuesOf = (text: string, withheld: string[] = []) =>
   resolve({ files: { LICENSE: text }, withheld }, '').issues.map(({ code, path, message }) => [code, path, message])
 
-describe('a license text that is not open says why', () => {
+describe('a license text that is not open gives the reason', () => {
   test.each([
     ['added words', `${MIT}\n\nYou may not sell it.`, 'the text resembles MIT, with the added words “you may not sell it”'],
     [

@@ -14,7 +14,7 @@ describe('the nearest declaration', () => {
     expect(licenseOf(tree, 'a/x/y')).toEqual(['open', 'Apache-2.0', 'a/LICENSE'])
   })
 
-  test('a nearer text that nobody recognises is not replaced by a farther one', () => {
+  test('a nearer unrecognised text is not replaced by a farther one', () => {
     expect(licenseOf({ files: { LICENSE: text('MIT'), 'a/LICENSE': MODIFIED } }, 'a')).toEqual(['unknown', null, 'a/LICENSE'])
     expect(codesOf({ files: { 'a/LICENSE': MODIFIED } }, 'a')).toEqual(['license.unrecognized'])
   })
@@ -51,7 +51,7 @@ describe('the nearest declaration', () => {
     expect(licenseOf(tree, 'docs')).toEqual(['open', 'GPL-3.0-only', 'LICENSE'])
   })
 
-  test('the front matter of a skill at the root says nothing about files outside skills', () => {
+  test('the front matter of a skill at the root does not cover files outside skills', () => {
     const sources = sourcesOf({ skills: { '': 'MIT' } })
     expect(createLicenseResolver(sources).resolve(pathOf(''), pathOf('')).license).toEqual({
       kind: 'open',
@@ -61,7 +61,7 @@ describe('the nearest declaration', () => {
     expect(createLicenseResolver(sources).resolve(pathOf('docs'), null).license.kind).toBe('none')
   })
 
-  test('front matter that could not be read may declare anything: only a manifest or a license file beside it decides', () => {
+  test('unreadable front matter may declare anything: only a manifest or a license file beside it decides', () => {
     const files = { LICENSE: text('MIT'), 'skill/package.json': '{"license":"ISC"}' }
     const unread = ['skill']
     const unknown = ['unknown', null, 'skill/SKILL.md']
@@ -247,7 +247,7 @@ describe('declared words', () => {
 })
 
 describe('declarations of one folder that differ', () => {
-  test('an id in the front matter wins over a text that nobody recognises', () => {
+  test('an id in the front matter precedes an unrecognised text', () => {
     expect(licenseOf({ skills: { s: 'MIT' }, files: { 's/LICENSE': MODIFIED } }, 's')).toEqual(['open', 'MIT', 's/SKILL.md'])
     expect(licenseOf({ manifests: { '': 'CC-BY-4.0' }, files: { LICENSE: MODIFIED } }, 'docs')).toEqual([
       'open',
@@ -264,7 +264,7 @@ describe('declarations of one folder that differ', () => {
     ])
   })
 
-  test('a restriction wins wherever it stands', () => {
+  test('a restriction prevails at any place', () => {
     const tree = { files: { LICENSE: text('CC-BY-4.0'), 'package.json': '{"license":"CC BY-NC-SA 4.0"}' } }
     expect(licenseOf(tree, '')).toEqual(['restricted', 'CC-BY-NC-SA-4.0', 'package.json'])
     expect(codesOf(tree, '')).toEqual(['license.conflict'])

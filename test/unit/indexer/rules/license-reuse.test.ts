@@ -83,7 +83,7 @@ describe('the REUSE specification', () => {
     expect(licenseOf({ files: { ...FILES, LICENSE: text('ISC') } }, '')[1]).toBe('ISC')
   })
 
-  test('a folder of licenses whose names are those of libraries says nothing of the repository', () => {
+  test('a folder of licenses named after libraries does not cover the repository', () => {
     const files = { 'LICENSES/left-pad.txt': text('MIT'), 'LICENSES/MIT.txt': text('MIT'), 'a/SKILL.md': 'Do.' }
     expect(licenseOf({ files }, 'a')[0]).toBe('none')
   })
@@ -101,7 +101,7 @@ describe('the REUSE specification', () => {
     expect(licenseOf({ files: { ...below, LICENSE: text('BUSL-1.1') } }, 'skills/a')[0]).toBe('restricted')
   })
 
-  test('a file that cannot be read closes what a license file beside it opens, but for declared words', () => {
+  test('an unreadable file closes content that a license file beside it opens, except by declared words', () => {
     const files = { ...FILES, LICENSE: text('MIT'), 'REUSE.toml': 'version = ' }
     expect(licenseOf({ files }, 'skills/a')).toEqual(['unknown', null, 'REUSE.toml'])
     expect(licenseOf({ files, manifests: { '': 'MIT' } }, 'skills/a')[0]).toBe('open')
@@ -129,7 +129,7 @@ describe('the REUSE specification', () => {
     ['a path from the root', reuse(annotation('"/a"', 'MIT')), 'path'],
     ['words as license', reuse(annotation('"**"', 'Ask us')), 'SPDX'],
     ['too many annotations', reuse(...Array.from({ length: 201 }, () => annotation('"**"', 'MIT'))), 'annotations'],
-  ])('a file with %s closes what it governs, and says so', (_, toml, word) => {
+  ])('a file with %s closes the files that it governs, with a diagnostic', (_, toml, word) => {
     const { license, issues } = resolve({ files: { ...FILES, 'REUSE.toml': toml } }, 'skills/a')
     expect(license).toEqual({ kind: 'unknown', name: null, source: 'REUSE.toml' })
     expect(issues).toMatchObject([{ code: 'license.unrecognized', path: 'REUSE.toml', message: expect.stringContaining(word) }])
@@ -165,7 +165,7 @@ describe('the REUSE specification', () => {
     expect(licenseOf({ files }, folder)[0]).toBe(isMatched ? 'open' : 'none')
   })
 
-  test('the texts that it needs are asked for in rounds', () => {
+  test('its texts are requested in rounds', () => {
     const files = {
       ...FILES,
       'skills/a/SKILL.md.license': 'SPDX-License-Identifier: MIT',

@@ -26,7 +26,7 @@ describe('canonical texts', () => {
     expect(kindOfExpression(id)).toBe('restricted')
   })
 
-  test('no text of the SPDX list is taken for an open license that it is not', () => {
+  test('no text of the SPDX list is mistaken for another open license', () => {
     const wrong = Object.keys(licenses).filter(id => kindOfExpression(id) === 'restricted' && isOpen(textOf(id)))
     expect(wrong).toEqual([])
   })

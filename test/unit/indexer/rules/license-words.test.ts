@@ -65,7 +65,7 @@ describe('declared words', () => {
     ['[MIT](https://opensource.org/licenses/MIT)', 'MIT'],
     ['MIT (https://opensource.org/licenses/MIT)', 'MIT'],
     ['MIT - https://opensource.org/licenses/MIT', 'MIT'],
-  ])('%s says %s', (words, expression) => {
+  ])('%s declares %s', (words, expression) => {
     expect(readLicenseWords(words)).toEqual({ kind: 'expression', expression })
   })
 
@@ -80,7 +80,7 @@ describe('declared words', () => {
     ['MIT OR Apache-2.0 (see LICENSE)', 'MIT OR Apache-2.0', 'LICENSE'],
     ['CC BY-NC 4.0 - see LICENSE.md', 'CC-BY-NC-4.0', 'LICENSE.md'],
     ['[MIT](LICENSE)', 'MIT', 'LICENSE'],
-  ])('%s says %s and points to %s', (words, expression, file) => {
+  ])('%s declares %s and points to %s', (words, expression, file) => {
     expect(readLicenseWords(words)).toEqual({ kind: 'expression', expression, file })
   })
 
@@ -158,7 +158,7 @@ describe('declared words', () => {
   })
 })
 
-describe('what a license permits', () => {
+describe('serving under a license', () => {
   test.each([
     ['MIT', 'open'],
     ['CC0-1.0', 'open'],
@@ -199,7 +199,7 @@ describe('what a license permits', () => {
     expect(kindOfExpression('MIT', { allow: ['MIT'], deny: ['MIT'] })).toBe('restricted')
   })
 
-  test('private repositories are served in full, public ones when the license is open, or there is none and the operator says so', () => {
+  test('private repositories are served in full, public ones if the license is open, or if there is none and the operator decides so', () => {
     const license = (kind: 'open' | 'restricted' | 'unknown' | 'none') => ({ kind, name: null, source: null })
     expect(isServedInFull(license('restricted'), 'private')).toBe(true)
     expect(isServedInFull(license('open'), 'public')).toBe(true)

@@ -38,7 +38,7 @@ function chainOf(length: number): Record<string, Content> {
 }
 
 describe('a folder that a link gives', () => {
-  test('has what lies in it: files, submodules, missing blobs, and links that lead nowhere', () => {
+  test('has its contents: files, submodules, missing blobs, and dangling links', () => {
     const { linked } = treeOf({
       'a/own': { link: '../shared' },
       'shared/file.md': 'file',
@@ -66,7 +66,7 @@ describe('a folder that a link gives', () => {
 })
 
 describe('links that lead on and on', () => {
-  test('give paths up to the limits of a path, and what is longer is told', () => {
+  test('give paths up to the limits of a path, and longer ones are reported', () => {
     const { tree, linked, codes } = treeOf(chainOf(5_000))
     const depths = linked.map(path => (path.split(':')[0] ?? '').split('/').length)
     expect(Math.max(...depths)).toBe(TREE_DEPTH_SEGMENTS)
@@ -87,7 +87,7 @@ describe('links that lead on and on', () => {
     expect(tree.isPartial(`${long(1)}/${long(2)}/${long(3)}/a/${long(4)}` as RepoPath)).toBe(false)
   })
 
-  test('give so many files and folders, whatever they multiply', () => {
+  test('give a limited number of files and folders, even if they multiply', () => {
     const files: Record<string, Content> = { 'd6/x': 'file' }
     for (let level = 0; level < 6; level++) for (let n = 0; n < 10; n++) files[`d${level}/l${n}`] = { link: `../d${level + 1}` }
     const { tree, linked, codes } = treeOf(files)
@@ -100,7 +100,7 @@ describe('links that lead on and on', () => {
 describe('beyond the limit of what links give', () => {
   const names = Array.from({ length: LINKED_ENTRIES / 2 }, (_, n) => `many/${n}.md`)
 
-  test('a folder is left out whole, which is known of the folders above it, and smaller ones are given', () => {
+  test('a folder is left out whole, with a mark at the folders above it, and smaller ones are given', () => {
     const { tree, linked, codes } = treeOf({
       ...Object.fromEntries(names.map(name => [name, 'file' as const])),
       'a/all': { link: '../many' },
@@ -113,7 +113,7 @@ describe('beyond the limit of what links give', () => {
     expect([tree.cut, codes]).toEqual([true, ['tree.limit']])
   })
 
-  test('a skill that lacks files is no whole skill: clients cannot install it, and it is no copy', () => {
+  test('a skill that lacks files is incomplete: clients cannot install it, and it is no copy', () => {
     const skill = (folder: string): Record<string, PlannedContent> => ({
       [`${folder}/SKILL.md`]: skillText('x'),
       [`${folder}/all`]: { link: '../many' },

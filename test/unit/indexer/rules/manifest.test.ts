@@ -34,7 +34,7 @@ test.each([
   ['LF', '---\nname: a\n---\n\nRules ✍️.\n'],
   ['CRLF', '---\r\nname: a\r\n---\r\n\r\nRules ✍️.\r\n\r\n'],
   ['a byte order mark', '\uFEFF---\nname: ä\n---\nRules ✍️.'],
-])('rules lie where their offset says: %s', (_name, text) => {
+])('rules begin at their offset: %s', (_name, text) => {
   const answer = read(text)
   if (answer.kind !== 'manifest' || !answer.manifest.rules) throw new Error('no rules')
   const { offsetBytes, text: rules } = answer.manifest.rules
@@ -66,7 +66,7 @@ test('a file of that name without front matter is a document', () => {
   })
 })
 
-describe('whatever leaves exclusions in doubt closes the folder', () => {
+describe('anything that leaves exclusions in doubt closes the folder', () => {
   test.each<[string, string | Uint8Array | null, Partial<TreeFile>]>([
     ['a missing blob', null, {}],
     ['larger than 64 KiB', null, { sizeBytes: 65_537 }],
@@ -103,7 +103,7 @@ test.each([
   ],
   ['a name that is too long', `name: ${'a'.repeat(101)}`, { name: 'skills' }, 'name'],
   ['a description that is a list', 'description: [a]', { description: '' }, 'description'],
-])('a wrong field is dropped and said: %s', (_name, yaml, manifest, field) => {
+])('a wrong field is dropped with a diagnostic: %s', (_name, yaml, manifest, field) => {
   expect(read(`---\n${yaml}\n---\n`)).toMatchObject({
     kind: 'manifest',
     manifest,
@@ -134,9 +134,12 @@ test.each([
   ])
 })
 
-test.each(['owner', 'x', 'version', '__proto__', 'a'.repeat(5_000)])('the unknown field %.20s means none', field => {
-  expect(read(`---\n${field}: x\n---\n`).diagnostics).toMatchObject([{ message: 'a manifest has no such field' }])
-})
+test.each(['owner', 'x', 'version', '__proto__', 'a'.repeat(5_000)])(
+  'for the unknown field %.20s no name is suggested',
+  field => {
+    expect(read(`---\n${field}: x\n---\n`).diagnostics).toMatchObject([{ message: 'a manifest has no such field' }])
+  },
+)
 
 test.each([
   ['name: x\nexclude: [\n', '`exclude`: '],
@@ -149,18 +152,18 @@ test.each([
   expect(read(`---\n${yaml}---\n`).diagnostics).toMatchObject([{ message: expect.stringContaining(line) }])
 })
 
-test('an unknown key is kept out and said', () => {
+test('an unknown key is dropped with a diagnostic', () => {
   expect(read('---\nowner: me\n---\n')).toMatchObject({
     kind: 'manifest',
     diagnostics: [{ code: 'manifest.unknown_field', severity: 'info', field: 'owner' }],
   })
 })
 
-test('a name shows nothing that a reader cannot see', () => {
+test('a name shows no hidden character', () => {
   expect(read('---\nname: "a\\u202Eb\\u200B\\U000E0041c\\td"\n---\n')).toMatchObject({ manifest: { name: 'abc d' } })
 })
 
-test('of fields without a meaning some are named, and the others counted, however many there are', () => {
+test('of unknown fields some are named, and the others counted', () => {
   const keys = Array.from({ length: 2_000 }, (_, index) => `k${index}`)
   const answer = read(`---\nname: a\n${keys.map(key => `${key}:\n`).join('')}---\n`)
   expect(answer.diagnostics.map(({ field }) => field)).toEqual([...keys.slice(0, 20), undefined])

@@ -27,7 +27,7 @@ test.each([
   ['Setext {#setext}\n===', 'Setext'],
   ['# `v-if` {#v-if}', 'v-if'],
   [`# ${'long '.repeat(39)}end {#long}`, `${'long '.repeat(39)}end`],
-])('the title of %j has no anchor, nor have the headings that are searched', (text, title) => {
+])('the title of %j has no anchor, and neither have the searched headings', (text, title) => {
   const { title: shown, headings } = facts(`${text}\n`)
   expect(shown).toBe(title)
   expect(headings.replaceAll('`', '')).toBe(title)
@@ -45,7 +45,7 @@ test.each([
   expect(facts(`${text}\n`).title).toBe(title)
 })
 
-test('anchors of all headings are left out of what is searched, and the body stays as it is', () => {
+test('anchors of all headings are left out of the searched text, and the body stays unchanged', () => {
   const text = '# One {#one}\n\n## Two {/*two*/}\n\nThree {#three}\n'
   expect(facts(text)).toMatchObject({ title: 'One', summary: 'Three {#three}', headings: 'One\nTwo', body: text })
 })
@@ -101,7 +101,7 @@ test('links are taken as written, outside code blocks, definitions last', () => 
   ])
 })
 
-test('a file that is no Markdown says nothing of itself', () => {
+test('a file that is not Markdown has no description', () => {
   expect(facts('# not a heading\n', 'a.py')).toMatchObject({ title: null, summary: '', links: [], headings: '', body: '' })
 })
 
@@ -130,7 +130,7 @@ test.each([
   expect(facts(text).summary.length).toBeLessThanOrEqual(480)
 })
 
-test('of a long text the beginning is understood, up to the end of a line; comments are found behind it too', () => {
+test('of a long text the beginning is parsed, up to the end of a line; comments are found behind it too', () => {
   const line = `${'x'.repeat(63)}\n`
   const text = `${line.repeat(1_535)}# [a](a.md)\n${line.repeat(10)}# [b](b.md) <!-- c -->\n`
   expect(facts(text)).toMatchObject({ headings: '[a](a.md)', links: [{ target: 'a.md' }], comments: [1_547] })

@@ -23,7 +23,7 @@ describe('a code span asks for a file of the skill', () => {
   ])('%s', text => expect(pathsIn(text)).toHaveLength(1))
 })
 
-describe('a code span that names no file of the skill for certain asks for none', () => {
+describe('a code span that names no certain file of the skill asks for none', () => {
   test.each([
     ['a pattern', 'Read `references/*.md` and `references/<topic>.md`.'],
     ['a command', 'Run `python scripts/collect.py --all`.'],
@@ -43,13 +43,13 @@ describe('a code span that names no file of the skill for certain asks for none'
     ['a forbidden file', 'Do not use `references/old.md`.'],
   ])('%s: %s', (_what, text) => expect(pathsIn(text)).toEqual([]))
 
-  test('nor one of a text about skills, whose paths are examples', () => {
+  test('and neither does one of a text about skills, whose paths are examples', () => {
     const about = 'A `SKILL.md` is short. Every SKILL.md has front matter. Keep SKILL.md lean.\n\nSee `references/api.md`.\n'
     expect(pathsIn(about)).toEqual([])
   })
 })
 
-describe('what looks like a link and is none', () => {
+describe('a text that resembles a link', () => {
   const linksIn = (text: string) =>
     readMarkdown(text, { titleCharacters: 200, summaryCharacters: 200 }).links.filter(({ kind }) => kind === 'link')
 

@@ -9,7 +9,7 @@ function planned(files: Record<string, PlannedContent>): string[] {
   return planOf(files).plan.files.map(({ file, kind, owner }) => `${file.path}: ${kind}${owner ? ` of ${owner.skill.path}` : ''}`)
 }
 
-describe('what every file is', () => {
+describe('the role of every file', () => {
   test.each<[string, Record<string, PlannedContent>, string[]]>([
     [
       'outside of skills',
@@ -88,7 +88,7 @@ describe('what every file is', () => {
 })
 
 describe('skills', () => {
-  test('know which skill encloses them, and which lie directly inside', () => {
+  test('have the skill that encloses them, and list those directly inside', () => {
     const { skill } = planOf({
       'a/SKILL.md': skillText('a'),
       'a/x/b/SKILL.md': skillText('b'),
@@ -116,7 +116,7 @@ describe('skills', () => {
     expect(warned([['r/SKILL.md', skillText('r')], ...below('r/skills/', 'ab')] as [string, string][])).toBe(2)
   })
 
-  test('of one name name each other, internal ones and copies aside', () => {
+  test('of one name name each other, except internal ones and copies', () => {
     const internal = 'metadata: { internal: true }\n'
     const { skill } = planOf({
       'a/x/SKILL.md': skillText('x'),
@@ -142,7 +142,7 @@ describe('skills', () => {
   })
 })
 
-describe('what may be delivered', () => {
+describe('delivery of files', () => {
   const files = {
     LICENSE: MIT,
     'open/SKILL.md': skillText('open'),
@@ -175,7 +175,7 @@ describe('what may be delivered', () => {
   })
 })
 
-test('of a license file that is excluded neither the path is told nor the words that point to it', () => {
+test('of an excluded license file neither the path nor the words that point to it are named', () => {
   const { plan, skill } = planOf({
     'SKILLSET.md': '---\nlicense: see legal/TERMS.md\nexclude: [legal/]\n---\n',
     'legal/TERMS.md': 'All rights reserved.\n',
@@ -185,7 +185,7 @@ test('of a license file that is excluded neither the path is told nor the words 
   expect(plan.files.filter(({ served }) => served)).toEqual([])
 })
 
-test('the files of a skill beyond the number of skills are not served, nor is its SKILL.md', () => {
+test('files of a skill beyond the limit of skills are not served, including its SKILL.md', () => {
   const folders = Array.from({ length: SKILLS + 1 }, (_, index) => `s${String(index).padStart(5, '0')}`)
   const { plan } = planOf({
     LICENSE: MIT,
@@ -199,7 +199,7 @@ test('the files of a skill beyond the number of skills are not served, nor is it
   ])
 })
 
-test('of an excluded license file no warning and no diagnostic tells the path', () => {
+test('no warning and no diagnostic names the path of an excluded license file', () => {
   const { plan, skill } = planOf({
     'SKILLSET.md': '---\nlicense: MIT\nexclude: [/LICENSE, /a/LICENSE.md, legal/]\n---\n',
     LICENSE: APACHE,
@@ -244,7 +244,7 @@ describe('beyond the text of a snapshot', () => {
     ])
   })
 
-  test('copies of a file take its room once', () => {
+  test('copies of a file count once', () => {
     const copies = filled(index => `${String(index).padStart(3, '0')}.md`)
     const oid = '1'.repeat(40)
     expect(leftOut(Object.fromEntries(Object.keys(copies).map(path => [path, { ...full, oid }])))).toEqual([[], false])
@@ -255,7 +255,7 @@ describe('beyond the text of a snapshot', () => {
   })
 })
 
-describe('what is said of files', () => {
+describe('diagnostics of files', () => {
   test.each<[string, Record<string, PlannedContent>, [string, string][]]>([
     ['another spelling', { 'a/skill.md': '' }, [['skill.file_name', 'a/skill.md']]],
     ['a missing blob', { 'a.md': { sizeBytes: null } }, [['file.unreadable', 'a.md']]],

@@ -61,7 +61,7 @@ describe('links', () => {
     expect(resolve(target)).toEqual({ kind: 'broken' })
   })
 
-  test('what is excluded counts as not there', () => {
+  test('an excluded target counts as missing', () => {
     expect(resolve('/hidden.md')).toEqual({ kind: 'broken' })
   })
 
@@ -76,7 +76,7 @@ describe('links', () => {
     expect(resolve(target)).toEqual({ kind: 'broken', near: { path: `${directory}/${path}`, difference } })
   })
 
-  test('what is excluded is not named', () => {
+  test('an excluded target is not named', () => {
     expect(resolve('/Hidden.md')).toEqual({ kind: 'broken' })
   })
 
@@ -152,7 +152,7 @@ describe('code spans that ask for a file of the skill', () => {
     )
   })
 
-  test('lead to nothing where the skill lacks it, though the repository has it elsewhere', () => {
+  test('lead to nothing if the skill lacks it, although the repository has it elsewhere', () => {
     expect(resolve('scripts/gone.py', 'path')).toEqual({ kind: 'broken' })
     expect(resolve('References/c++.md', 'path')).toMatchObject({ kind: 'broken', near: { difference: 'case' } })
     expect(resolve('scripts\\run.py', 'path')).toBeNull()

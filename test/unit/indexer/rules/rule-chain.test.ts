@@ -64,7 +64,7 @@ test.each<[string, Manifest[], number, boolean]>([
   expect(diagnostics).toMatchObject(isComplete ? [] : [{ code: 'rules.missing', severity: 'error', path }])
 })
 
-test('a manifest speaks for itself; only its language comes from the nearest one that declares one', () => {
+test('a manifest has its own fields; only its language is inherited from the nearest one that declares one', () => {
   const chain = [
     manifest('', '', { language: 'en', name: 'Root', description: 'All.', translations: { de: { name: 'Wurzel' } } }),
     manifest('a', '', { language: 'ja' }),

@@ -18,7 +18,7 @@ test('a good skill has no warnings and keeps its body to the byte', () => {
   })
 })
 
-test('the byte order mark goes and CRLF stays', () => {
+test('the byte order mark is removed and CRLF stays', () => {
   const skill = parse('\uFEFF---\r\nname: pdf-forms\r\ndescription: d\r\n---\r\nA\r\nB\r\n')
   expect(skill.body).toBe('A\r\nB\r\n')
   expect(skill.warnings).toEqual([expect.objectContaining({ code: 'encoding.bom' })])
@@ -75,7 +75,7 @@ test('without a usable front matter the folder names the skill and its first par
   })
 })
 
-test('known fields come as words, lists of words and maps of words, the rest stays out', () => {
+test('known fields are words, lists of words and maps of words, others are dropped', () => {
   const skill = parse(
     '---\nname: pdf-forms\ndescription: d\nlicense: MIT\nallowed-tools: [Read, Write]\nmetadata: { version: 1.10, nested: { b: 1, a: 2 } }\nversion: 2\nhooks: [{ x: y }]\n---\nText.\n',
   )

@@ -72,7 +72,7 @@ describe('exclusions', () => {
     expect(policy.kept).toEqual(['x/a.md'])
   })
 
-  test('a manifest below an excluded folder is not even looked at', () => {
+  test('a manifest below an excluded folder is not even read', () => {
     expect(apply({ 'SKILLSET.md': exclude('drafts/'), 'drafts/SKILLSET.md': '---\nbroken' }).diagnostics).toEqual([])
   })
 })
@@ -90,7 +90,7 @@ describe('a manifest that cannot be understood', () => {
     expect(apply(files).kept).toEqual(['SKILLSET.md', 'a.md', 'open/a.md'])
   })
 
-  test('is said, with the folder that it closes', () => {
+  test('is reported, with the folder that it closes', () => {
     expect(apply(files).diagnostics).toMatchObject([
       { code: 'manifest.unreadable', path: 'closed/SKILLSET.md', boundary: 'closed' },
     ])

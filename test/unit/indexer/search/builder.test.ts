@@ -101,7 +101,7 @@ function countedScratch() {
 }
 
 describe('a section', () => {
-  test('of no items is none', async () => {
+  test('of no items is null', async () => {
     expect((await build([])).search).toBeNull()
   })
 
@@ -132,7 +132,7 @@ describe('a section', () => {
     expect(terms).toEqual([...terms].sort(compareBytes))
   })
 
-  test('lists the words that may be meant by a misspelled one: what stands outside of bodies, by length and then by bytes', async () => {
+  test('lists the correct words for misspelled ones: words outside of bodies, by length and then by bytes', async () => {
     const { section } = await build([
       item('docs/x.md', { title: 'Deploying max_tokens to production', body: 'bodyword' }),
       item('docs/y.md', {
@@ -150,13 +150,13 @@ describe('a section', () => {
     ])
   })
 
-  test('refuses items that are out of order, that come twice, and files whose skill did not come', async () => {
+  test('refuses items out of order, duplicates, and files of an absent skill', async () => {
     await expect(build([item('b.md'), item('a.md')])).rejects.toThrow(RangeError)
     await expect(build([item('a.md'), item('a.md')])).rejects.toThrow(RangeError)
     await expect(build([item('a/x.md', { kind: 'supporting', owner: 'a/SKILL.md' })])).rejects.toThrow(RangeError)
   })
 
-  test('goes on in the next pack where one is full', async () => {
+  test('continues in the next pack if one is full', async () => {
     const items = [item('a.md', { body: 'zebra' }), item('b.md', { body: 'zebra' })]
     const { search, section } = await build(items, {}, PACK_BYTES - 100)
     expect(search?.segments.map(([pack, offset]) => [pack, offset])).toEqual([
@@ -174,7 +174,7 @@ describe('the blocks of terms', () => {
     })
   })
 
-  test('begin where they did, but for where a term is new', async () => {
+  test('begin where they did, except at new terms', async () => {
     const before = await build(many)
     const after = await build([...many, item('z.md', { body: 'another word1234x word7777y' })])
     const [keys = [], later = []] = [before, after].map(({ section }) => section?.head.terms.firstKeys)
@@ -228,7 +228,7 @@ describe('the bytes of a section', () => {
     expect(taken).toEqual([1, 2])
   })
 
-  test('are the same when an earlier commit is known, whatever was added, changed, removed or renamed', async () => {
+  test('are the same with an earlier commit, after any additions, changes, removals and renames', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(commit, { minLength: 2, maxLength: 4 }), fc.boolean(), async (commits, spills) => {
         let previous = null

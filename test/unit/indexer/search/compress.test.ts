@@ -10,7 +10,7 @@ const part = fc.record({
   isText: fc.boolean(),
 })
 
-test('parts are one stream, whatever they are', () => {
+test('parts are one stream, for any parts', () => {
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), parts => {
       const whole = Buffer.concat(parts.map(({ bytes }) => bytes))
@@ -19,7 +19,7 @@ test('parts are one stream, whatever they are', () => {
   )
 })
 
-test('what is compressed holds no more memory than it takes', () => {
+test('compressed bytes hold no more memory than their length', () => {
   for (const bytes of [new Uint8Array(0), new Uint8Array(100_000)]) {
     const packed = compress(bytes)
     expect(packed.buffer.byteLength).toBe(packed.length)

@@ -40,7 +40,7 @@ describe('the terms of an item', () => {
     ])
   })
 
-  test('tell more of it the heavier the field and the more they are said', () => {
+  test('have a higher impact in a heavier field and with more occurrences', () => {
     const fields = { description: 'd', keywords: 'k', headings: 'h', body: 'b' }
     const { impact } = termsOf({ title: 't', fields })
     const impacts = ['t', 'd', 'k', 'h', 'b'].map(impact)
@@ -51,14 +51,14 @@ describe('the terms of an item', () => {
     expect(often).toBeLessThanOrEqual(IMPACT_MAX)
   })
 
-  test('tell less of a longer text', () => {
+  test('have a lower impact in a longer text', () => {
     const padding = Array.from({ length: 2000 }, (_, at) => `w${at}`).join(' ')
     expect(termsOf({ fields: { body: `word ${padding}` } }).impact('word')).toBeLessThan(
       termsOf({ fields: { body: 'word' } }).impact('word'),
     )
   })
 
-  test('stay as they are while a text is edited a little', () => {
+  test('keep their impact after a small edit', () => {
     const body = (count: number) => Array.from({ length: count }, (_, index) => `word${index}`).join(' ')
     const { terms } = termsOf({ fields: { body: body(650) } })
     const edited = termsOf({ fields: { body: body(620) } }).terms
@@ -78,7 +78,7 @@ describe('the terms of an item', () => {
     expect(termsOf({ title: 'one two', fields: { body: 'three three' } }).terms).toEqual(before)
   })
 
-  test('keep their numbers from item to item, however many words come between', () => {
+  test('keep their numbers from item to item, with any number of words between', () => {
     const lexicon = new Lexicon()
     const numbersOf = (body: string) => {
       const numbers: number[] = []

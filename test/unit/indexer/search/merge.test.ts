@@ -134,7 +134,7 @@ test('the items of an earlier commit may lie between those that changed, and hav
   )
 })
 
-test('a run is full by its postings, and empty when it was taken', () => {
+test('a run is full by its postings, and empty after they were taken', () => {
   const run = new PostingRun(2)
   run.add(0, numberOf(run, 'a'), packPosting(1, PLACE.body))
   expect(run.isFull).toBe(false)

@@ -42,7 +42,7 @@ async function store(): Promise<{ blobs: BlobStore; header: SnapshotHeader }> {
   return { blobs, header }
 }
 
-test('items are known by everything of them that is searched', async () => {
+test('items are identified by everything of them that is searched', async () => {
   const { blobs } = await store()
   const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
   expect(previous?.items).toBe(3)
@@ -63,7 +63,7 @@ test('items are known by everything of them that is searched', async () => {
   expect(previous?.find(fingerprintOf({ ...first, text: [1, 2, 3] }))).toBe(0)
 })
 
-test('the terms of items that are gone are gone, and items have their new numbers', async () => {
+test('terms of removed items are removed, and items have their new numbers', async () => {
   const { blobs } = await store()
   const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
   const byTerm = new Map<string, { items: number; first: number; last: number }>()
@@ -80,7 +80,7 @@ test('the terms of items that are gone are gone, and items have their new number
   expect(byTerm.get('a.md')?.items).toBe(0)
 })
 
-test('a block of items is taken as it is packed where all of its bytes are the same', async () => {
+test('a packed block of items is reused if all of its bytes are the same', async () => {
   const { blobs } = await store()
   const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
   const records = ITEMS.map(({ path, title, summary, text }) => ({ path, title, summary, text }))
@@ -102,7 +102,7 @@ test('there is none where nothing is stored or a pack is missing', async () => {
   expect(await openPreviousSection(await openEarlierSnapshot(without, SEARCHED_REPOSITORY, COMMIT))).toBeNull()
 })
 
-test('any damaged byte is noticed and told of, and bytes that end too early', async () => {
+test('any damaged byte is noticed and reported, and a truncated section too', async () => {
   let losses = 0
   const lost = () => {
     losses++
@@ -125,7 +125,7 @@ test('any damaged byte is noticed and told of, and bytes that end too early', as
 test.each([
   ['are no block', Buffer.from('no block at all')],
   ['unpack to more than any block', deflateRawSync(Buffer.alloc(256 * 1024 * 1024))],
-])('items that somebody wrote so that they %s are packed anew', async (_, block) => {
+])('items that were forged so that they %s are packed again', async (_, block) => {
   const blobs = createMemoryBlobStore(systemClock)
   const writer = createSnapshotWriter(blobs, SEARCHED_REPOSITORY, COMMIT)
   const section = new SectionWriter(writer, { itemsBlock: () => block })

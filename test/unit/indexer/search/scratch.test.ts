@@ -9,7 +9,7 @@ beforeEach(async () => {
 })
 afterEach(() => temporary.giveBack())
 
-test('bytes are read where they were written', async () => {
+test('bytes are read at the position of their write', async () => {
   const scratch = await openScratchFile()
   expect(await scratch.append(Buffer.from('first'))).toBe(0)
   expect(await scratch.append(Buffer.from('second'))).toBe(5)

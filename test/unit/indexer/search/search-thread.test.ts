@@ -66,7 +66,7 @@ test('the section is the one that is built without a thread', async () => {
   expect(place.digest()).toBe(alone.digest())
 })
 
-test('texts that are read faster than they are analysed wait to be added', async () => {
+test('texts that are read faster than they are analysed wait', async () => {
   const builder = start(hashing())
   const waits = ITEMS.map(one => builder.add(one)).filter(waiting => waiting !== undefined)
   expect(waits.length).toBeGreaterThan(0)

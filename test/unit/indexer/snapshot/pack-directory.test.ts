@@ -17,7 +17,7 @@ const entries = fc
     })
   })
 
-test('what is written is read, in the bytes that were promised', () => {
+test('a directory is read as it was written, within its promised bytes', () => {
   fc.assert(
     fc.property(entries, written => {
       const writer = createDirectoryWriter()

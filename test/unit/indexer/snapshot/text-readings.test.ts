@@ -60,7 +60,7 @@ const read = (member: Uint8Array) =>
     return [id, reading]
   })
 
-test('readings come back as they were written', () => {
+test('readings are read as they were written', () => {
   expect(
     read(
       memberOf([

@@ -70,13 +70,13 @@ describe('a snapshot', () => {
     expect(reasons(state)).toEqual(expected)
   })
 
-  test('goes after as many days as are asked for', () => {
+  test('is removed after the given number of days', () => {
     const headers = [header('a', { createdAt: ago(20) })]
     expect(reasons({ headers }, 21)).toEqual({})
     expect(reasons({ headers }, 19)).toEqual({ a: 'expired' })
   })
 
-  test('of an earlier version goes when this version indexed its repository a week ago, and it was not written since', () => {
+  test('of an earlier version is removed when this version indexed its repository a week ago, and it was not written since', () => {
     const older = (days: number) => header('a', { versions: OLDER, createdAt: ago(days) })
     const ours = (days: number, versions = VERSIONS) => header('b', { versions, createdAt: ago(days) })
     expect(reasons({ headers: [older(60), ours(8)] })).toEqual({ a: 'outdated' })
@@ -85,14 +85,14 @@ describe('a snapshot', () => {
     expect(reasons({ headers: [older(6), ours(8)] })).toEqual({})
   })
 
-  test('of an earlier version goes with age as every other one, if this version has not indexed its repository', () => {
+  test('of an earlier version is removed by age as every other one, if this version has not indexed its repository', () => {
     const older = (days: number) => ({ headers: [header('a', { versions: OLDER, createdAt: ago(days) })] })
     expect(reasons(older(89))).toEqual({})
     expect(reasons(older(91))).toEqual({ a: 'expired' })
     expect(reasons(older(4), 3)).toEqual({ a: 'expired' })
   })
 
-  test('of a later version is kept as one of this version is', () => {
+  test('of a later version is kept like one of this version', () => {
     const state = (days: number) => ({ headers: [header('a', { versions: LATER, createdAt: ago(days), content: 'foreign' })] })
     expect(reasons(state(89))).toEqual({})
     expect(reasons(state(91))).toEqual({ a: 'expired' })
@@ -115,7 +115,7 @@ describe('entries of a snapshot', () => {
     return { key: `${letter} ${versions}`, snapshot: { commit: commitOf(letter), versions } }
   }
 
-  test('goes with it, or when there is none', () => {
+  test('are removed with it, or if there is none', () => {
     const headers = [header('a'), header('b', { createdAt: NOW })]
     const { entries } = plan({
       headers,
@@ -159,7 +159,7 @@ describe('the entry of a job', () => {
 describe('packs that no header refers to', () => {
   const noted = (since: Date, sizeBytes: number | null = null): UnusedPack => ({ since, sizeBytes })
 
-  test('are written down with the instant, and their size where it is known', () => {
+  test('are recorded with the time, and their size if it is known', () => {
     const state = { headers: [header('a', { packs: ['p', 'q'] }), header('b', { createdAt: NOW, packs: ['q', 'r'] })] }
     const { packs: due, unusedPacks } = plan({ ...state, packs: packs('p', 'q', 'r', 's') })
     expect(due).toEqual([])
@@ -169,7 +169,7 @@ describe('packs that no header refers to', () => {
     ])
   })
 
-  test('go a day later when they still are unused, and the others are forgotten', () => {
+  test('are removed a day later if they are still unused, and the others are forgotten', () => {
     const { packs: due, unusedPacks } = plan({
       headers: [header('a', { createdAt: NOW, packs: ['used'] })],
       packs: packs('used', 'due', 'young', 'ahead'),
@@ -237,7 +237,7 @@ describe('a repository that the host does not show', () => {
     expect([headers, hiddenEntry]).toEqual([[], 'hidden'])
   })
 
-  test('is hidden all the same when a job that was under way has published', () => {
+  test('is hidden even if a running job published', () => {
     const headers = [header('a', { createdAt: ago(2, 1.5) })]
     expect(reasons({ headers, hidden: hidden(ago(2, 2)) })).toEqual({ a: 'hidden' })
   })

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { listenForMonitoring } from '#infra/monitoring/listener.ts'
 
-test('an idle connection is kept for longer than a minute, in which a monitoring system asks again', async () => {
+test('an idle connection is kept for more than a minute, the interval of a monitoring system', async () => {
   const metrics = { read: async () => ({ contentType: 'text/plain', text: '' }) }
   const listener = await listenForMonitoring({ host: '127.0.0.1', port: 0 }, metrics, { check: async () => {} })
   onTestFinished(listener.close)

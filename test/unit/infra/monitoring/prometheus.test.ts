@@ -19,13 +19,13 @@ test.each(Object.keys(METRICS) as MetricName[])('%s can be recorded with its lab
   expect(lines).toContain(expected[kind])
 })
 
-test('the delay of the event loop and the memory of the process are told', async () => {
+test('the delay of the event loop and the memory of the process are metrics', async () => {
   const lines = await linesOf(createPrometheusMetrics())
   for (const name of ['nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes'])
     expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${name} \\S+$`)))
 })
 
-test('what was recorded before anybody read, and after, adds up', async () => {
+test('values recorded before and after the first reading add up', async () => {
   const metrics = createPrometheusMetrics()
   metrics.record('mountglass_queue_errors_total', {}, 2)
   const reading = metrics.read()
@@ -35,7 +35,7 @@ test('what was recorded before anybody read, and after, adds up', async () => {
   expect(await linesOf(metrics)).toContain('mountglass_queue_errors_total 9')
 })
 
-test('what has to be looked up is looked up for every reading', async () => {
+test('values that are looked up are looked up for every reading', async () => {
   const metrics = createPrometheusMetrics()
   let depth = 0
   metrics.beforeRead(async () => metrics.record('mountglass_queue_jobs', {}, ++depth))
@@ -43,7 +43,7 @@ test('what has to be looked up is looked up for every reading', async () => {
   expect(await linesOf(metrics)).toContain('mountglass_queue_jobs 2')
 })
 
-test('who fails or hangs hides nothing of the others', async () => {
+test('a source that fails or hangs hides no other', async () => {
   const metrics = createPrometheusMetrics()
   metrics.beforeRead(() => {
     throw new Error('at once')

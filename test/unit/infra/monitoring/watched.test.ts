@@ -41,7 +41,7 @@ test('requests to the stores are counted by operation, with their bytes and thei
   expect(await linesOf(metrics)).toContain(`mountglass_store_bytes_total{${of('blobs', 'read')}} 20`)
 })
 
-test('the quota of a host is told where the host knows it', async () => {
+test('the quota of a host is a metric if the host knows it', async () => {
   const metrics = createPrometheusMetrics()
   const quota = () => ({ limit: 5_000, remaining: 4_321, resetsAt: new Date(1_700_000_000_000) })
   watchHosts([{ segment: 'gh', quota }, { segment: 'local' }, { segment: 'new', quota: () => null }], metrics)
@@ -114,7 +114,7 @@ const outcome = (check: Promise<void>) =>
     (error: Error) => error.message,
   )
 
-test('a process is ready when it can write to its stores, and a good probe is reused for ten seconds', async () => {
+test('a process is ready if it can write to its stores, and a good probe is reused for ten seconds', async () => {
   const { stores, blobs, states, readiness } = openStores()
   expect(await Promise.all([outcome(readiness.check()), outcome(readiness.check())])).toEqual(['ready', 'ready'])
   expect(stores.requests).toBe(1)
@@ -131,7 +131,7 @@ test('a process is ready when it can write to its stores, and a good probe is re
   expect(await outcome(readiness.check())).toBe('ready')
 })
 
-test('each probe has keys of its own, so that a late answer to an earlier one is not taken for its own', async () => {
+test('each probe has its own keys, so that a late answer to an earlier one does not count', async () => {
   const { blobs, states } = openStores()
   const keys: string[] = []
   const noted: BlobStore = {
@@ -149,7 +149,7 @@ test('each probe has keys of its own, so that a late answer to an earlier one is
   expect(new Set(keys).size).toBe(4)
 })
 
-test.each(['create', 'read'] as const)('what a probe wrote is removed when its %s fails', async operation => {
+test.each(['create', 'read'] as const)('objects of a probe are removed when its %s fails', async operation => {
   const { blobs, states } = openStores()
   const failing: BlobStore = {
     ...blobs,
@@ -163,7 +163,7 @@ test.each(['create', 'read'] as const)('what a probe wrote is removed when its %
   expect([await blobs.list(''), await states.list('')]).toEqual([[], []])
 })
 
-test('what a process may not remove is told, and a sweep removes it an hour later', async () => {
+test('an object that a process may not remove is reported, and a sweep removes it an hour later', async () => {
   const { blobs, states } = openStores()
   const remove = () => Promise.reject(new Error('access denied'))
   const stores = { blobs: { ...blobs, remove }, states: { ...states, remove }, clock: systemClock }
@@ -191,7 +191,7 @@ test.each(['blobs', 'states'] as const)('a store of private repositories is aske
   expect(await outcome(createReadiness({ blobs, states, clock: systemClock }, true).check())).toBe('read only')
 })
 
-test('a store that hangs makes it unready within two seconds, and is not asked again until it answers', async () => {
+test('a store that hangs makes the process unready within two seconds, and is not asked again until it answers', async () => {
   const { stores, readiness } = openStores()
   let answer = (_: Error) => {}
   stores.answer = () => new Promise((_, reject) => (answer = reject))
@@ -208,7 +208,7 @@ test('a store that hangs makes it unready within two seconds, and is not asked a
   expect([await outcome(readiness.check()), stores.requests]).toEqual(['ready', 2])
 })
 
-test('a process that stops is not ready from that moment on, whoever asked before', async () => {
+test('a stopping process is unready at once, even for a running check', async () => {
   const { stores, readiness } = openStores()
   let goOn = () => {}
   stores.answer = () => new Promise(resolve => (goOn = resolve))

@@ -31,7 +31,7 @@ describe('documents whose URLs strangers choose', () => {
     })
   })
 
-  test('the server is told the name by which it is asked, without a port', async () => {
+  test('the server receives the requested name, without a port', async () => {
     const told: (string | undefined)[] = []
     await read(URL_OF_CLIENT, (request, response) => {
       told.push(request.headers.host)
@@ -99,7 +99,7 @@ describe('documents whose URLs strangers choose', () => {
     })
   })
 
-  test('a name that changes after it was checked changes nothing', async () => {
+  test('a name that is rebound after its check has no effect', async () => {
     const web = await testWeb(json)
     const answers = [[PUBLIC_ADDRESS], ['127.0.0.1']]
     const rebinding = { ...web, resolve: async () => answers.shift() ?? ['127.0.0.1'] }

@@ -35,12 +35,12 @@ function answerTo(question: Buffer, address: readonly number[]): Buffer {
   return Buffer.concat([head, question.subarray(12, end), Buffer.from(record)])
 }
 
-test('the addresses of a name are what its server tells', async () => {
+test('the addresses of a name are those of its server', async () => {
   const { server } = await nameServer([192, 0, 2, 7])
   expect(await resolveName('client.example', new AbortController().signal, [server])).toEqual(['192.0.2.7'])
 })
 
-test('names whose server never answers end with their signal, and hold up no other look-up meanwhile', async () => {
+test('names whose server never answers end with their signal, and delay no other look-up', async () => {
   const { server, asked } = await nameServer(null)
   const ending = new AbortController()
   const waiting = Array.from({ length: 64 }, (_, number) => resolveName(`n${number}.example`, ending.signal, [server]))
