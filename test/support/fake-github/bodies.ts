@@ -4,7 +4,7 @@ import type { Credential } from './credentials.ts'
 import { defaultBranch, newestCommitAt } from './git.ts'
 import type { Origins } from './kinds.ts'
 import { example, type JsonObject } from './schema.ts'
-import { type Account, type App, type Installation, type Repository, sourceOf, type World } from './world.ts'
+import { type Account, type Installation, type Repository, sourceOf, type World } from './world.ts'
 
 /** What every body is made from. */
 export interface Scene {
@@ -227,24 +227,6 @@ function permissionsOf(credential: Credential, repository: Repository): JsonObje
       triage: hasRole(role, 'triage'),
       pull: true,
     },
-  }
-}
-
-export function appBody(scene: Scene, app: App): JsonObject {
-  return {
-    ...exampleHere('app', scene.origins),
-    id: app.id,
-    slug: app.slug,
-    client_id: app.clientId,
-    node_id: nodeId('App', app.id),
-    owner: simpleAccount(scene, app.owner),
-    name: app.name,
-    html_url: `${scene.origins.web}/apps/${app.slug}`,
-    created_at: app.createdAt,
-    updated_at: app.createdAt,
-    permissions: app.permissions,
-    events: ['push', 'repository'],
-    installations_count: [...scene.world.installations].filter(one => one.app === app).length,
   }
 }
 

@@ -28,7 +28,7 @@ export function example(name: string): JsonObject {
  * Answers that the real host gives and its description leaves out: refusals of any operation, a redirect on every path below
  * a renamed repository, and blocked repositories (github/rest-api-description#3314). They are held to the basic error.
  */
-const UNDESCRIBED = new Set([301, 307, 400, 401, 403, 404, 409, 422, 429, 451])
+const UNDESCRIBED = new Set([301, 400, 401, 403, 404, 409, 422, 429, 451])
 
 /** What is wrong with a JSON answer, `null` when it is as described. */
 export function faultOfAnswer(operation: string, status: number, body: unknown): string | null {

@@ -24,7 +24,7 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
     answer: call =>
       withAccount(call, async account => {
         const all = call.request.query.get('type') === 'member' ? [] : await publicRepositories(call.world, account)
-        return listRepositories(call, all, 'full_name', `/user/${account.id}/repos`)
+        return listRepositories(call, all, `/user/${account.id}/repos`)
       }),
   },
   {
@@ -34,23 +34,6 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
       withAccount(call, async account =>
         account.type === 'Organization' ? { status: 200, json: await organization(call, account) } : notFound(call),
       ),
-  },
-  {
-    operation: 'GET /orgs/{org}/repos',
-    docs: 'repos/repos#list-organization-repositories',
-    // Of what the caller may see: private repositories too, unless the caller asks for public ones.
-    answer: call =>
-      withAccount(call, async account => {
-        if (account.type !== 'Organization') return notFound(call)
-        const { world, credential, request } = call
-        const type = request.query.get('type') ?? 'all'
-        const seen = (await world.accountRepositories(account)).filter(
-          repository =>
-            !['missing', 'saml', 'suspended'].includes(accessTo(world, credential, repository, 'metadata')) &&
-            isOfType(type, repository),
-        )
-        return listRepositories(call, seen, 'created', `/organizations/${account.id}/repos`)
-      }),
   },
   {
     operation: 'GET /user',
@@ -72,14 +55,14 @@ export const ACCOUNT_ROUTES: readonly Route[] = [
       if (credential.kind === 'installation') return refuse(call, 403, 'Resource not accessible by integration')
       if (credential.kind !== 'personal' && credential.kind !== 'user') return refuse(call, 401, 'Requires authentication')
       await world.look()
-      const type = request.query.get('visibility') ?? 'all'
+      const visibility = request.query.get('visibility') ?? 'all'
       const seen = [...world.repositories].filter(
         repository =>
           roleOf(credential.user, repository) !== null &&
           accessTo(world, credential, repository, 'metadata') === 'granted' &&
-          isOfType(type, repository),
+          (visibility === 'all' || (visibility === 'public') === (repository.visibility === 'public')),
       )
-      return listRepositories(call, seen, 'full_name', '/user/repos', installedRepository)
+      return listRepositories(call, seen, '/user/repos', installedRepository)
     },
   },
   {
@@ -145,22 +128,14 @@ function isShownTo({ world }: Call, installation: Installation, user: Account): 
   )
 }
 
-function isOfType(type: string, { visibility, forkOf }: Repository): boolean {
-  if (type === 'public') return visibility === 'public'
-  if (type === 'private') return visibility !== 'public'
-  if (type === 'forks') return forkOf !== null
-  return type !== 'sources' || forkOf === null
-}
-
 async function listRepositories(
   call: Call,
   repositories: readonly Repository[],
-  defaultSort: 'full_name' | 'created',
   path: string,
   bodyOf: typeof minimalRepository = minimalRepository,
 ): Promise<RestAnswer> {
   const { query } = call.request
-  const sort = query.get('sort') ?? defaultSort
+  const sort = query.get('sort') ?? 'full_name'
   const descending = (query.get('direction') ?? (sort === 'full_name' ? 'asc' : 'desc')) === 'desc'
   const keyed = await Promise.all(
     repositories.map(async repository => ({ repository, key: await sortKey(call, sort, repository), name: repository.name })),

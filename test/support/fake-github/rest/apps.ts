@@ -1,31 +1,11 @@
-import { accessTo, installationFor } from '../access.ts'
-import { appBody, installationBody, installedRepository, simpleAccount } from '../bodies.ts'
+import { installationFor } from '../access.ts'
+import { installationBody, installedRepository } from '../bodies.ts'
 import { formatInstant } from '../clock.ts'
 import { issueInstallationToken, revokeGrant } from '../credentials.ts'
 import { type App, type Installation, isInstalledOn, type Repository } from '../world.ts'
-import { type Call, cutPage, findNamed, jsonBody, notFound, type RestAnswer, type Route, redirectTo, refuse } from './call.ts'
+import { type Call, findNamed, jsonBody, notFound, type RestAnswer, type Route, redirectTo, refuse } from './call.ts'
 
 export const APP_ROUTES: readonly Route[] = [
-  {
-    operation: 'GET /app',
-    docs: 'apps/apps#get-the-authenticated-app',
-    answer: call => withApp(call, app => ({ status: 200, json: appBody(call, app) })),
-  },
-  {
-    operation: 'GET /app/installations',
-    docs: 'apps/apps#list-installations-for-the-authenticated-app',
-    answer: call =>
-      withApp(call, app => {
-        const all = [...call.world.installations].filter(installation => installation.app === app)
-        const { items, headers } = cutPage(call, all, '/app/installations')
-        return { status: 200, json: items.map(installation => installationBody(call, installation)), headers }
-      }),
-  },
-  {
-    operation: 'GET /app/installations/{installation_id}',
-    docs: 'apps/apps#get-an-installation-for-the-authenticated-app',
-    answer: call => withInstallation(call, installation => ({ status: 200, json: installationBody(call, installation) })),
-  },
   {
     operation: 'POST /app/installations/{installation_id}/access_tokens',
     docs: 'apps/apps#create-an-installation-access-token-for-an-app',
@@ -41,63 +21,6 @@ export const APP_ROUTES: readonly Route[] = [
         if (!repository || !installation) return notFound(call)
         return moved ? redirectTo(call, repository) : { status: 200, json: installationBody(call, installation) }
       }),
-  },
-  {
-    operation: 'GET /installation/repositories',
-    docs: 'apps/installations#list-repositories-accessible-to-the-app-installation',
-    answer: async call => {
-      const { world, credential } = call
-      if (credential.kind !== 'installation')
-        return refuse(
-          call,
-          403,
-          'You must authenticate with an installation access token in order to list repositories for an installation.',
-        )
-      const { installation } = credential
-      const all = (await world.accountRepositories(installation.account)).filter(
-        repository =>
-          isInstalledOn(installation, repository) &&
-          (credential.repositories === null || credential.repositories.has(repository)) &&
-          accessTo(world, credential, repository, 'metadata') !== 'missing',
-      )
-      const { items, headers } = cutPage(call, all, '/installation/repositories')
-      const repositories = await Promise.all(items.map(repository => installedRepository(call, repository)))
-      const selection = credential.repositories === null ? installation.selection : 'selected'
-      return { status: 200, json: { total_count: all.length, repository_selection: selection, repositories }, headers }
-    },
-  },
-  {
-    operation: 'DELETE /installation/token',
-    docs: 'apps/installations#revoke-an-installation-access-token',
-    answer: call => {
-      if (call.credential.kind !== 'installation') return refuse(call, 403, 'Resource not accessible by integration')
-      call.world.tokens.delete(call.credential.token)
-      return { status: 204 }
-    },
-  },
-  {
-    operation: 'POST /applications/{client_id}/token',
-    docs: 'apps/oauth-applications#check-a-token',
-    answer: call =>
-      withTokenOfClient(call, (app, value, token) => ({
-        status: 200,
-        json: {
-          id: app.id,
-          url: `${call.origins.api}/authorizations/${app.id}`,
-          app: { client_id: app.clientId, name: app.name, url: `${call.origins.web}/apps/${app.slug}` },
-          token: value,
-          token_last_eight: value.slice(-8),
-          hashed_token: null,
-          note: null,
-          note_url: null,
-          fingerprint: null,
-          scopes: [],
-          created_at: formatInstant(token.issuedAt),
-          updated_at: formatInstant(token.issuedAt),
-          expires_at: token.endsAt === null ? null : formatInstant(token.endsAt),
-          user: simpleAccount(call, token.user),
-        },
-      })),
   },
   {
     operation: 'DELETE /applications/{client_id}/token',

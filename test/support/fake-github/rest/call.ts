@@ -89,10 +89,9 @@ export function redirectTo(call: Call, repository: Repository): RestAnswer {
   const rest = request.path.split('/').slice(4).join('/')
   const query = request.query.toString()
   const url = `${origins.api}/repositories/${repository.id}${rest === '' ? '' : `/${rest}`}${query === '' ? '' : `?${query}`}`
-  const status = request.method === 'GET' || request.method === 'HEAD' ? 301 : 307
   const documentation_url = `${DOCS}/guides/best-practices-for-using-the-rest-api#follow-redirects`
   return {
-    status,
+    status: 301,
     json: { message: 'Moved Permanently', url, documentation_url },
     headers: { location: url },
   }

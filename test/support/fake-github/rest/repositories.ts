@@ -1,9 +1,8 @@
-import { hasRole, roleOf } from '../access.ts'
-import { fullName, fullRepository, simpleAccount } from '../bodies.ts'
+import { fullName, fullRepository } from '../bodies.ts'
 import { commitBody, fileBodies } from '../commit-bodies.ts'
 import { changedFiles, compareCommits, findObject, readCommits, readTree, resolveRef, type TreeRow } from '../git.ts'
 import type { JsonObject } from '../schema.ts'
-import type { Repository, Role } from '../world.ts'
+import type { Repository } from '../world.ts'
 import { accepts, type Call, cutPage, notFound, type RestAnswer, type Route, refuse, withRepository } from './call.ts'
 
 const EMPTY = 'Git Repository is empty.'
@@ -17,12 +16,6 @@ export const REPOSITORY_ROUTES: readonly Route[] = [
         const json = await fullRepository(call, repository)
         return { status: 200, json, headers: { 'last-modified': new Date(String(json.updated_at)).toUTCString() } }
       }),
-  },
-  {
-    // Nothing can be changed here; a rename is followed by writes in its own way, though.
-    operation: 'PATCH /repos/{owner}/{repo}',
-    docs: 'repos/repos#update-a-repository',
-    answer: call => withRepository(call, 'metadata', () => refuse(call, 403, 'Must have admin rights to Repository.')),
   },
   {
     operation: 'GET /repos/{owner}/{repo}/commits',
@@ -46,11 +39,6 @@ export const REPOSITORY_ROUTES: readonly Route[] = [
     docs: 'git/trees#get-a-tree',
     greedy: true,
     answer: call => withRepository(call, 'contents', repository => answerTree(call, repository)),
-  },
-  {
-    operation: 'GET /repos/{owner}/{repo}/collaborators/{username}/permission',
-    docs: 'collaborators/collaborators#get-repository-permissions-for-a-user',
-    answer: call => withRepository(call, 'metadata', repository => answerPermission(call, repository)),
   },
 ]
 
@@ -175,34 +163,5 @@ function treeEntry(base: string, { path, mode, type, oid, sizeBytes }: TreeRow):
     sha: oid,
     ...(sizeBytes === null ? {} : { size: sizeBytes }),
     ...(type === 'commit' ? {} : { url: `${base}/${type}s/${oid}` }),
-  }
-}
-
-const PERMISSIONS: Record<Role, string> = { read: 'read', triage: 'read', write: 'write', maintain: 'write', admin: 'admin' }
-
-async function answerPermission(call: Call, repository: Repository): Promise<RestAnswer> {
-  const { world, credential, params } = call
-  if (credential.kind === 'anonymous' || credential.kind === 'client') return refuse(call, 401, 'Requires authentication')
-  const person = credential.kind === 'personal' || credential.kind === 'user' ? credential.user : null
-  if (person && !hasRole(roleOf(person, repository), 'write'))
-    return refuse(call, 403, 'Must have push access to view collaborator permission.')
-  const user = await world.account(params[2] ?? '')
-  if (user?.type !== 'User') return notFound(call)
-  const role = roleOf(user, repository) ?? (repository.visibility === 'public' ? 'read' : null)
-  const permissions = {
-    admin: role === 'admin',
-    maintain: hasRole(role, 'maintain'),
-    push: hasRole(role, 'write'),
-    triage: hasRole(role, 'triage'),
-    pull: hasRole(role, 'read'),
-  }
-  const name = role ?? 'none'
-  return {
-    status: 200,
-    json: {
-      permission: role === null ? 'none' : PERMISSIONS[role],
-      role_name: name,
-      user: { ...simpleAccount(call, user), permissions, role_name: name },
-    },
   }
 }
