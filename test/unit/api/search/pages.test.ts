@@ -44,24 +44,6 @@ test('any ranges give the bytes of the file, in memory or read by pages', async 
   )
 })
 
-test('parallel reads of a page are one read, and later ones none', async () => {
-  const { file, reads } = opened()
-  const range = { start: PAGE_BYTES + 5, end: PAGE_BYTES + 50 }
-  await Promise.all(Array.from({ length: 20 }, () => file.read([range, range])))
-  await file.read([range])
-  expect(reads).toEqual([{ start: PAGE_BYTES, end: 2 * PAGE_BYTES }])
-})
-
-test('a cached page has its own buffer, as large as the page', async () => {
-  const { file } = opened()
-  const [page, last] = await file.read([
-    { start: 0, end: PAGE_BYTES },
-    { start: 10 * PAGE_BYTES, end: FILE.length },
-  ])
-  expect([page?.buffer.byteLength, last?.buffer.byteLength]).toEqual([PAGE_BYTES, 123])
-  expect(page?.buffer).not.toBe(FILE.buffer)
-})
-
 test('the cache keeps its bound, and evicted pages are read again', async () => {
   const { file, reads, cache } = opened(FILE, 3 * (PAGE_BYTES + 256))
   await file.read([{ start: 0, end: FILE.length }])
@@ -115,13 +97,4 @@ test('a range over several segments lies in several packs', () => {
   ])
   expect(locateRange(segments, { start: 10, end: 15 })).toEqual([[4, 0, 5]])
   expect(locateRange(segments, { start: 15, end: 15 })).toEqual([])
-})
-
-test('a read that throws at once is not cached, like one that rejects later', async () => {
-  const cache = createCache(1_000)
-  const failing = cache.get('key', () => {
-    throw new Error('at once')
-  })
-  await expect(failing).rejects.toThrow('at once')
-  expect(await cache.get('key', async () => ({ value: 'read', sizeBytes: 1 }))).toBe('read')
 })

@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openSection, type SearchReader } from '#api/search/section-reader.ts'
+import type { SearchReader } from '#api/search/section-reader.ts'
 import { closeWords } from '#api/search/spelling.ts'
-import { createCache } from '#api/snapshot/cache.ts'
-import { PAGE_BYTES } from '#core/search/head.ts'
 import { visitPostings } from '#core/search/postings.ts'
 import { compareBytes } from '#core/text.ts'
-import { type Content, inMemory, MEGABYTE, sectionOf, store, type Written, write } from './written-section.ts'
+import { type Content, MEGABYTE, sectionOf, store, type Written, write } from './written-section.ts'
 
 const UNAVAILABLE = expect.objectContaining({ code: 'skill.unavailable' })
 
@@ -89,105 +87,4 @@ describe.for([
       expect(words.length).toBeLessThan(all.length)
     },
   )
-
-  test('reads one round a call, and nothing twice', async () => {
-    const { blobs: fresh, open } = await store(size === 'small' ? smallBytes : largeBytes, packs)
-    const terms = ['word0', 'word7', 'kettle', 'common']
-    const rounds: number[] = []
-    async function counted<Value>(read: () => Promise<Value>): Promise<Value> {
-      fresh.reset()
-      const value = await read()
-      rounds.push(fresh.reads.rounds.length)
-      return value
-    }
-    const cold = await counted(open)
-    const [found] = await counted(() => {
-      return Promise.all([
-        cold.lookUp(terms.map(term => ({ term, orLonger: false }))),
-        cold.itemsBelow('b/f1'),
-        cold.itemsBelow('b'),
-      ])
-    })
-    await counted(() => cold.wordsNear(['kettel', 'commmon']))
-    await counted(() => cold.postings(found.flat()))
-    await counted(() => cold.items([Math.floor(content.items.length / 2)]))
-    expect(rounds).toEqual(size === 'small' ? [1, 0, 0, 0, 0] : [1, 1, 1, 1, 1])
-
-    fresh.reset()
-    const again = await open()
-    await again.lookUp(terms.map(term => ({ term, orLonger: false })))
-    await again.postings(found.flat())
-    expect(fresh.reads.rounds).toEqual([])
-  })
 })
-
-describe('damage', () => {
-  test('a changed byte anywhere in a small section makes it unavailable', async () => {
-    const { packs, stored } = inMemory(smallBytes, 2)
-    for (const pack of packs) {
-      for (const at of pack.keys()) {
-        pack[at] = (pack[at] ?? 0) ^ 0x10
-        await expect(openSection({ ...stored, cache: createCache(MEGABYTE) })).rejects.toEqual(UNAVAILABLE)
-        pack[at] = (pack[at] ?? 0) ^ 0x10
-      }
-    }
-    expect((await openSection({ ...stored, cache: createCache(MEGABYTE) })).head.kinds.length).toBe(small.items.length)
-  })
-
-  test('a changed byte of a large section makes it unavailable, or is not read', async () => {
-    const { packs, stored } = inMemory(largeBytes, 2)
-    const right = await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))
-    let unavailable = 0
-    let harmless = 0
-    for (const pack of packs) {
-      for (let at = 0; at < pack.length; at += 3_989) {
-        pack[at] = (pack[at] ?? 0) ^ 0x01
-        try {
-          expect(await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))).toEqual(right)
-          harmless++
-        } catch (error) {
-          expect(error).toEqual(UNAVAILABLE)
-          unavailable++
-        }
-        pack[at] = (pack[at] ?? 0) ^ 0x01
-      }
-    }
-    expect([unavailable > 10, harmless > 10]).toEqual([true, true])
-  })
-
-  test('a pack cut short at any page makes the section unavailable, or is not read so far', async () => {
-    const { packs, stored } = inMemory(largeBytes, 2)
-    const right = await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))
-    for (const [number, whole] of [...packs.entries()]) {
-      for (let end = 0; end < whole.length; end += PAGE_BYTES) {
-        packs[number] = whole.slice(0, end)
-        try {
-          expect(await askAll(await openSection({ ...stored, cache: createCache(8 * MEGABYTE) }))).toEqual(right)
-        } catch (error) {
-          expect(error).toEqual(UNAVAILABLE)
-        }
-      }
-      packs[number] = whole
-    }
-  })
-
-  test('a section of two packs is unavailable while one of them is missing', async () => {
-    const { packs, stored } = inMemory(smallBytes, 2)
-    const cache = createCache(MEGABYTE)
-    const [first] = packs.splice(0, 1, new Uint8Array())
-    await expect(openSection({ ...stored, cache })).rejects.toEqual(UNAVAILABLE)
-    packs[0] = first ?? new Uint8Array()
-    expect((await openSection({ ...stored, cache })).head.kinds.length).toBe(small.items.length)
-  })
-})
-
-async function askAll(reader: SearchReader) {
-  const found = await reader.lookUp(['word0', 'kettle', 'common', 'nowhere'].map(term => ({ term, orLonger: false })))
-  return {
-    found,
-    lists: await reader.postings(found.flat()),
-    words: await reader.wordsNear(['kettel']),
-    below: await reader.itemsBelow('b/f1'),
-    items: await reader.items([0, 50]),
-  }
-}

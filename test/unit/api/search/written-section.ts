@@ -26,23 +26,6 @@ function packsOf({ bytes }: Written, count: number): { packs: Uint8Array[]; segm
   return { packs, segments }
 }
 
-export function inMemory(
-  written: Written,
-  count: number,
-): { packs: Uint8Array[]; stored: Omit<StoredSection, 'cache' | 'withDamageCheck'> } {
-  const { packs, segments } = packsOf(written, count)
-  const section = { ...written.section, segments }
-  const reader = createPackReader({
-    async readRange(key, offset, length) {
-      return packs[Number(key)]?.slice(offset, offset + length) ?? null
-    },
-  })
-  return {
-    packs,
-    stored: { key: 'section', section, read: ([pack, offset, length]) => reader.read(String(pack), offset, length) },
-  }
-}
-
 export async function store(written: Written, count: number): Promise<{ blobs: RoundsStore; open(): Promise<SearchReader> }> {
   const { packs, segments } = packsOf(written, count)
   const blobs = createRoundsStore()

@@ -195,15 +195,6 @@ describe('the blocks of terms', () => {
 })
 
 describe('the bytes of a section', () => {
-  test('follow from the items', async () => {
-    await fc.assert(
-      fc.asyncProperty(commit, async items => {
-        expect(await bytesOf(items)).toEqual(await bytesOf(items))
-      }),
-      { numRuns: 20 },
-    )
-  })
-
   test('are the same when postings do not fit into memory', async () => {
     await fc.assert(
       fc.asyncProperty(commit, fc.integer({ min: 1, max: 40 }), async (items, runPostings) => {
@@ -213,19 +204,6 @@ describe('the bytes of a section', () => {
       }),
       { numRuns: 60 },
     )
-  })
-
-  test('take the postings of what did not change from an earlier commit', async () => {
-    const items = ['a.md', 'b.md', 'c.md'].map(path => item(path, { body: 'zebra' }))
-    const previous = await (await build(items)).previous()
-    const taken: number[] = []
-    if (previous === null) throw new Error('there is no earlier section')
-    const titleLength = (number: number) => {
-      taken.push(number)
-      return previous.titleLength(number)
-    }
-    await build([item('a.md', { body: 'changed' }), ...items.slice(1)], { previous: { ...previous, titleLength } })
-    expect(taken).toEqual([1, 2])
   })
 
   test('are the same with an earlier commit, after any additions, changes, removals and renames', async () => {

@@ -133,19 +133,3 @@ test('the items of an earlier commit may lie between those that changed, and hav
     }),
   )
 })
-
-test('a run is full by its postings, and empty after they were taken', () => {
-  const run = new PostingRun(2)
-  run.add(0, numberOf(run, 'a'), packPosting(1, PLACE.body))
-  expect(run.isFull).toBe(false)
-  run.add(1, numberOf(run, 'a'), packPosting(1, PLACE.body))
-  expect(run.isFull).toBe(true)
-  expect(termsOf(run.take())).toEqual(['a'])
-  expect([run.isFull, termsOf(run.take())]).toEqual([false, []])
-})
-
-function termsOf(source: TermSource): string[] {
-  const terms: string[] = []
-  for (source.next(); source.current !== null; source.next()) terms.push(termOfName(textOf(source.current.term)))
-  return terms
-}

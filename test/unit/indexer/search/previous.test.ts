@@ -1,19 +1,15 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import { textOf } from '#core/search/bytes.ts'
 import { FINGERPRINT_BYTES } from '#core/search/head.ts'
-import { writeItemsBlock } from '#core/search/items-block.ts'
-import type { Location, SnapshotHeader } from '#core/snapshot/format.ts'
-import { packKey } from '#core/snapshot/store-keys.ts'
+import type { SnapshotHeader } from '#core/snapshot/format.ts'
 import { openEarlierSnapshot } from '#indexer/reuse/earlier-snapshot.ts'
 import { createSearchBuilder, fingerprintOf } from '#indexer/search/builder.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
 import { openPreviousSection } from '#indexer/search/previous.ts'
 import { SectionWriter } from '#indexer/search/section-writer.ts'
-import { addRenumbered, createTermPostings } from '#indexer/search/term-postings.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
 import { systemClock } from '#infra/system/clock.ts'
@@ -61,45 +57,6 @@ test('items are identified by everything of them that is searched', async () => 
   ]
   for (const change of changes) expect(previous?.find(fingerprintOf({ ...first, ...change }))).toBe(-1)
   expect(previous?.find(fingerprintOf({ ...first, text: [1, 2, 3] }))).toBe(0)
-})
-
-test('terms of removed items are removed, and items have their new numbers', async () => {
-  const { blobs } = await store()
-  const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
-  const byTerm = new Map<string, { items: number; first: number; last: number }>()
-  for (const stored of previous?.terms() ?? []) {
-    while (stored.next()) {
-      const postings = createTermPostings()
-      addRenumbered(postings, stored.bytes, stored.list, Int32Array.of(-1, 4, 9))
-      const { items, first, last } = postings
-      byTerm.set(textOf(stored.term), { items, first, last })
-    }
-  }
-  expect(byTerm.get('zebra')).toEqual({ items: 2, first: 4, last: 9 })
-  expect(byTerm.get('b.md')).toEqual({ items: 1, first: 4, last: 4 })
-  expect(byTerm.get('a.md')?.items).toBe(0)
-})
-
-test('a packed block of items is reused if all of its bytes are the same', async () => {
-  const { blobs } = await store()
-  const previous = await openPreviousSection(await openEarlierSnapshot(blobs, SEARCHED_REPOSITORY, COMMIT))
-  const records = ITEMS.map(({ path, title, summary, text }) => ({ path, title, summary, text }))
-  const block = writeItemsBlock(records)
-  expect(inflateRawSync(previous?.itemsBlock('a.md', block) ?? new Uint8Array(0)).equals(block)).toBe(true)
-  const others = [
-    records.slice(0, 2),
-    [...records, { path: 'd.md', title: 'D', summary: 'long '.repeat(5_000), text: null }],
-    records.map(record => ({ ...record, text: [0, 1, 2] as Location })),
-  ].map(writeItemsBlock)
-  for (const other of others) expect(previous?.itemsBlock('a.md', other)).toBeNull()
-  expect(previous?.itemsBlock('b.md', block)).toBeNull()
-})
-
-test('there is none where nothing is stored or a pack is missing', async () => {
-  expect(await openPreviousSection(null)).toBeNull()
-  const { blobs: without, header } = await store()
-  await without.remove(packKey(SEARCHED_REPOSITORY, header.packs[0]?.name ?? ''))
-  expect(await openPreviousSection(await openEarlierSnapshot(without, SEARCHED_REPOSITORY, COMMIT))).toBeNull()
 })
 
 test('any damaged byte is noticed and reported, and a truncated section too', async () => {

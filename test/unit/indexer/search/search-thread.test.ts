@@ -13,11 +13,9 @@ afterEach(async () => {
 
 /** As much that a thread is started. */
 const MUCH_TEXT_BYTES = 4 * 1024 * 1024
-/** As much that a thread is used, but none is started. */
-const LITTLE_TEXT_BYTES = 1024 * 1024
 
-function start(place: SectionPlace, signal = new AbortController().signal, threads = createSearchThreads()): SearchBuilder {
-  const builder = threads.start(place, signal, MUCH_TEXT_BYTES) as SearchBuilder
+function start(place: SectionPlace, signal = new AbortController().signal): SearchBuilder {
+  const builder = createSearchThreads().start(place, signal, MUCH_TEXT_BYTES) as SearchBuilder
   open.push(builder)
   return builder
 }
@@ -66,17 +64,6 @@ test('the section is the one that is built without a thread', async () => {
   expect(place.digest()).toBe(alone.digest())
 })
 
-test('texts that are read faster than they are analysed wait', async () => {
-  const builder = start(hashing())
-  const waits = ITEMS.map(one => builder.add(one)).filter(waiting => waiting !== undefined)
-  expect(waits.length).toBeGreaterThan(0)
-  expect(await builder.finish()).not.toBeNull()
-})
-
-test('nothing to search is no section', async () => {
-  expect(await start(hashing()).finish()).toBeNull()
-})
-
 test('a failure of the thread is that of the builder', async () => {
   await expect(build(start(hashing()), [item(2), item(1)])).rejects.toThrow('search items out of order')
 })
@@ -94,28 +81,4 @@ test('a builder whose job is stopped ends with the reason', async () => {
   stop.abort(new Error('the job was stopped'))
   await expect(finished).rejects.toThrow('the job was stopped')
   expect(() => builder.add(item(2))).toThrow('the job was stopped')
-})
-
-test('a thread is kept for the next section, unless it failed', async () => {
-  const { signal } = new AbortController()
-  const threads = createSearchThreads()
-  const builds = async (items: readonly SearchInput[], textBytes: number) => {
-    const place = hashing()
-    const builder = threads.start(place, signal, textBytes)
-    if (builder === null) return null
-    open.push(builder)
-    await build(builder, items)
-    await builder.close()
-    return place.digest()
-  }
-  expect(await builds(ITEMS, LITTLE_TEXT_BYTES)).toBeNull()
-  const first = await builds(ITEMS, MUCH_TEXT_BYTES)
-  await builds(ITEMS.slice(3), LITTLE_TEXT_BYTES)
-  expect(await builds(ITEMS, LITTLE_TEXT_BYTES)).toBe(first)
-  expect(await builds(ITEMS, 0)).toBeNull()
-
-  const failing = threads.start(hashing(), signal, LITTLE_TEXT_BYTES) as SearchBuilder
-  await expect(build(failing, [item(2), item(1)])).rejects.toThrow('search items out of order')
-  await failing.close()
-  expect(await builds(ITEMS, LITTLE_TEXT_BYTES)).toBeNull()
 })

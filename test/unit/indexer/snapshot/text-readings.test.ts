@@ -74,14 +74,6 @@ test('readings are read as they were written', () => {
   ])
 })
 
-test('a writer is empty after its bytes were taken', () => {
-  const writer = createReadingsWriter()
-  writer.add(oid('a'), { reading: MUCH, sha256: digest(oid('a')), crc32: CRC32 })
-  expect(writer.sizeBytes).toBeGreaterThan(0)
-  expect(read(writer.take())).toHaveLength(1)
-  expect([writer.sizeBytes, writer.take()]).toEqual([0, new Uint8Array(0)])
-})
-
 test.each<[string, TextReading]>([
   ['half a character, which YAML can spell', { ...NOTHING, title: 'half \ud83d' }],
   [
