@@ -53,15 +53,6 @@ test('the quota of a host is a metric if the host knows it', async () => {
   ])
 })
 
-test('however often metrics are read, the queue is asked once in a while', async () => {
-  const metrics = createPrometheusMetrics()
-  let asked = 0
-  watchQueue({ depth: async () => ++asked }, metrics)
-  await Promise.all([metrics.read(), metrics.read()])
-  expect(await linesOf(metrics)).toContain('mountglass_queue_jobs 1')
-  expect(asked).toBe(1)
-})
-
 test('a queue that fails is asked again later, and its last depth stays', async () => {
   vi.useFakeTimers()
   try {
