@@ -20,7 +20,7 @@ function openCache(maxBytes = MAX_BYTES) {
   return { cache, clock, asked, get }
 }
 
-test('names for nothing drive out names for nothing, and no value', async () => {
+test('missing names evict missing names, and no value', async () => {
   const { asked, get } = openCache()
   await get('known')
   for (let index = 0; index < 1_000; index++) await get(`none-${index}`)

@@ -34,7 +34,7 @@ test('the key is a PEM of either form, with real or escaped line breaks, or in a
   await rm(folder, { recursive: true })
 })
 
-test('a part of an App, or a key that is none, prevents the start, and no message quotes the key', () => {
+test('an incomplete App, or an invalid key, prevents the start, and no message quotes the key', () => {
   expect(() => appOf(APP)).toThrow('MOUNTGLASS_GITHUB_APP_PRIVATE_KEY: must be set')
   for (const name of Object.keys(APP))
     expect(() => appOf({ ...APP, MOUNTGLASS_GITHUB_APP_PRIVATE_KEY: PKCS8, [name]: '' })).toThrow(`${name}: must be set`)

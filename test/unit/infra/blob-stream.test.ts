@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { openBlobStream } from '#infra/git/blob-stream.ts'
 import { createRepositories } from '#test/support/repository.ts'
-import { countTurns, mostStartsATurn } from '#test/support/turn-counter.ts'
 import { until } from '#test/support/until.ts'
 
 const SIZE_BYTES = 3_000_000
@@ -56,30 +55,4 @@ test.each([0, 1])('a stream that is closed after %i pieces gives the repository 
   await stream.return?.()
   expect(lent).toBe(0)
   expect(await stream.next()).toEqual({ done: true, value: undefined })
-})
-
-test('of simultaneously opened streams, one starts git in a turn of the event loop', async () => {
-  const starts = await mostStartsATurn(async () => {
-    const streams = await Promise.all([open(), open(), open(), open()])
-    await Promise.all(streams.map(stream => stream[Symbol.asyncIterator]().return?.()))
-  })
-  expect(starts).toBe(1)
-})
-
-test('of simultaneously read streams, one gives a piece in a turn of the event loop', async () => {
-  const turns = countTurns()
-  const given: number[] = []
-  async function readSome() {
-    const stream = (await open())[Symbol.asyncIterator]()
-    given.push(turns.turn())
-    await stream.next() // was there when the stream was opened
-    for (let piece = 1; piece < 10; piece++) {
-      await stream.next()
-      given.push(turns.turn())
-    }
-    await stream.return?.()
-  }
-  await Promise.all([readSome(), readSome(), readSome(), readSome()])
-  turns.stop()
-  expect(new Set(given).size).toBe(given.length)
 })

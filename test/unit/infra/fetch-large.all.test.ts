@@ -1,35 +1,24 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { FetchTooLarge, fetchBlobs, fetchTrees } from '#infra/git/fetch.ts'
 import type { Remote } from '#infra/git/upload-pack.ts'
-import { type GitView, openScratch } from '#infra/git/view.ts'
-import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
-import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import { openScratch } from '#infra/git/view.ts'
+import { serveRepositories } from '#test/support/served-repositories.ts'
 import { answering, packet, writersIn } from '#test/support/upload-pack-host.ts'
 
 // What takes seconds of a processor, or hundreds of megabytes.
 
-let repositories: TestRepositories
-let repository: TestRepository
-let github: FakeGitHub
-let remote: Remote
-let scratch: GitView
+const served = await serveRepositories()
+const repository = await served.create()
+const remote: Remote = { url: `${served.github.origins.web}/acme/${repository.name}.git`, authorization: null }
+const scratch = await openScratch()
 const signal = new AbortController().signal
-
-beforeAll(async () => {
-  repositories = await createRepositories()
-  repository = await repositories.create('acme', 'tools')
-  github = await startFakeGitHub({ root: repositories.root })
-  remote = { url: `${github.origins.web}/acme/tools.git`, authorization: null }
-  scratch = await openScratch()
-})
 
 afterAll(async () => {
   await scratch.remove()
-  await github.close()
-  await repositories.remove()
+  await served.close()
 })
 
 test('a fetch above its processor time is refused as too large', async () => {

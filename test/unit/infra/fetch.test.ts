@@ -1,34 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { FetchTooLarge, fetchBlobs, fetchTrees } from '#infra/git/fetch.ts'
 import { listRefs, type Remote } from '#infra/git/upload-pack.ts'
-import { type GitView, openScratch } from '#infra/git/view.ts'
-import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
-import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
+import { openScratch } from '#infra/git/view.ts'
+import { serveRepositories } from '#test/support/served-repositories.ts'
 import { until } from '#test/support/until.ts'
 import { answering, packet, writersIn } from '#test/support/upload-pack-host.ts'
 
-let repositories: TestRepositories
-let repository: TestRepository
-let github: FakeGitHub
-let remote: Remote
-let scratch: GitView
+const served = await serveRepositories()
+const { github } = served
+const repository = await served.create()
+const remote: Remote = { url: `${github.origins.web}/acme/${repository.name}.git`, authorization: null }
+const scratch = await openScratch()
 const signal = new AbortController().signal
-
-beforeAll(async () => {
-  repositories = await createRepositories()
-  repository = await repositories.create('acme', 'tools')
-  github = await startFakeGitHub({ root: repositories.root })
-  remote = { url: `${github.origins.web}/acme/tools.git`, authorization: null }
-  scratch = await openScratch()
-})
 
 afterAll(async () => {
   await scratch.remove()
-  await github.close()
-  await repositories.remove()
+  await served.close()
 })
 
 test('a pack that is larger than git may write is refused as too large', async () => {
@@ -100,7 +90,7 @@ describe('a host that does not send what git does', () => {
     await host.close()
   })
 
-  test('a refusal leaves its connection to the next question', async () => {
+  test('with a refusal keeps its connection for the next question', async () => {
     const host = await answering('Repository not found.', { 'content-type': 'text/plain' }, 404)
     const list = () => listRefs({ remote: host.remote, signal }, ['HEAD'], 1_000)
     for (let times = 0; times < 3; times++) await expect(list()).rejects.toMatchObject({ status: 404 })
@@ -108,7 +98,7 @@ describe('a host that does not send what git does', () => {
     await host.close()
   })
 
-  test('refs are those that the packets name, with what lies behind tags', async () => {
+  test('has the refs that the packets name, with the targets of tags', async () => {
     const [other, peeled] = ['b'.repeat(40), 'c'.repeat(40)]
     const lines = [
       `${oid} refs/heads/main\n`,
@@ -158,14 +148,14 @@ describe('a host that does not send what git does', () => {
     ['another protocol', '101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x', 'ends the connection'],
     ['a page that does not end', '500 Trouble\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked', 'answers 500'],
     ['a text that does not end', '500 Trouble\r\nContent-Type: text/plain\r\nContent-Length: 99\r\n\r\nNo', 'answers 500'],
-  ])('%s ends the request, and the connection', async (_, answer, message) => {
+  ])('with %s ends the request, and the connection', async (_, answer, message) => {
     const host = await holding(`HTTP/1.1 ${answer}\r\n\r\n`)
     await expect(listRefs({ remote: host.remote, signal }, ['refs/'], 10_000)).rejects.toThrow(message)
     await until(() => host.sockets.size === 0)
     await host.close()
   })
 
-  test('a connection that the host closes on reuse is replaced', async () => {
+  test('with a connection closed on reuse gets a new one', async () => {
     const host = await answering(`${packet(`${oid} HEAD\n`)}0000`)
     const list = () => listRefs({ remote: host.remote, signal }, ['HEAD'], 1_000)
     await list()

@@ -59,7 +59,7 @@ describe('no shared answer counts', () => {
   })
 })
 
-test('a feed that counts anew outdates by its new numbers', () => {
+test('a feed that restarts its count outdates by its new numbers', () => {
   const changes = open(5)
   changes.note(RENAMED, 5, false)
   changes.known(2)

@@ -5,9 +5,8 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { createCredential } from '#infra/github/credential.ts'
 import { createGitPauses } from '#infra/github/git-pauses.ts'
-import { createGitRemotes, type GitRemotes } from '#infra/github/git-remotes.ts'
+import { createGitRemotes } from '#infra/github/git-remotes.ts'
 import { createLsRemote } from '#infra/github/ls-remote.ts'
-import { countTurns } from '#test/support/turn-counter.ts'
 import { until } from '#test/support/until.ts'
 
 let host: Server
@@ -64,32 +63,6 @@ test('endless invented accounts delay neither known repositories nor new ones of
   const statuses = (await Promise.all(madeUp)).map(({ status }) => status)
   expect(statuses.filter(status => status === 'busy')).toHaveLength(200 - 10 - 64)
   expect(requests).toBe(3 + 10)
-})
-
-test('simultaneous questions about new names, and their continuations, have a turn of the event loop each', async () => {
-  const counted = countTurns()
-  const begun = new Map<string, number>()
-  const remotes: GitRemotes = {
-    async ask({ name }) {
-      begun.set(name, counted.turn())
-      return [] as never
-    },
-  }
-  const clock = { now: () => new Date(0) }
-  const lsRemote = createLsRemote({ remotes, clock, closing: new AbortController().signal })
-  const answered = new Map<string, number>()
-  const look = async (name: string, isKnown: boolean) => {
-    await lsRemote.look({ owner: `of-${name}`, name }, isKnown, true)
-    answered.set(name, counted.turn())
-  }
-  const names = Array.from({ length: 8 }, (_, number) => `${number}`)
-  await Promise.all(names.map(name => look(name, true)))
-  expect(new Set(begun.values()).size).toBe(1)
-  begun.clear()
-  answered.clear()
-  await Promise.all(names.map(name => look(name, false)))
-  counted.stop()
-  expect(new Set([...begun.values(), ...answered.values()]).size).toBe(16)
 })
 
 test('too many branches and tags to cache are listed once in five minutes, for any callers', async () => {

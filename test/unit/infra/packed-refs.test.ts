@@ -1,11 +1,9 @@
 import { mkdtemp, realpath, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LOCAL_REFS } from '#core/limits.ts'
 import { PackedRefs } from '#infra/local/packed-refs.ts'
-import { until } from '#test/support/until.ts'
 
 const HEADER = '# pack-refs with: peeled fully-peeled sorted \n'
 const oidOf = (number: number) => number.toString(16).padStart(40, '0')
@@ -32,35 +30,6 @@ test('branches and tags are read, however long the lines are, and nothing else',
     [long, oidOf(3)],
     ['refs/tags/v1', oidOf(4)],
   ])
-})
-
-test('a file is parsed once for each version', async () => {
-  expect((await packed.read(folder)).size).toBe(0)
-  await write(lines(1_000, 'refs/heads/'))
-  // A file that changed just now may change again without a trace.
-  let first = await packed.read(folder)
-  await until(async () => {
-    const before = first
-    first = await packed.read(folder)
-    return first === before
-  })
-  expect(await packed.read(folder)).toBe(first)
-  await write(lines(1_001, 'refs/heads/'))
-  expect((await packed.read(folder)).size).toBe(1_001)
-})
-
-test('a large file leaves turns to other work', async () => {
-  await write(lines(120_000, 'refs/pull/'))
-  let turns = 0
-  const reading = { isDone: false }
-  const count = async () => {
-    for (; !reading.isDone; turns++) await nextTurn()
-  }
-  const counting = count()
-  expect((await packed.read(folder)).size).toBe(0)
-  reading.isDone = true
-  await counting
-  expect(turns).toBeGreaterThan(50)
 })
 
 test('too many branches and tags, or too many bytes, are refused, also on a second read', async () => {

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { lstat, mkdir, readdir, readlink, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -10,7 +9,6 @@ import { PrivateViews, VIEW_BOUNDS, type ViewBounds } from '#infra/local/private
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { otherFileSystem } from '#test/support/temporary-files.ts'
 import { type TemporaryFolder, takeTemporaryFolder } from '#test/support/temporary-folder.ts'
-import { countTurns } from '#test/support/turn-counter.ts'
 import { until } from '#test/support/until.ts'
 
 let repositories: TestRepositories
@@ -192,28 +190,6 @@ describe('views', () => {
     await (await open(brief, sources[0]?.repository as TestRepository)).remove()
     await views.close()
     await until(async () => (await readdir(temporary.path)).length === 0)
-  })
-
-  test('are removed one folder in a turn of the event loop, since a disk with discards is slow at each', async () => {
-    const { repository } = await createRepository()
-    for (let number = 0; number < 60; number++) await repository.writeBlob(`loose ${number}`)
-    const views = createViews()
-    const view = await open(views, repository)
-    const objects = join(view.gitDir, 'objects')
-    const count = () => {
-      try {
-        return readdirSync(objects).length
-      } catch {
-        return 0 // Between two looks, the thread pool removed it.
-      }
-    }
-    const left = [count()]
-    const turns = countTurns(() => left.push(count()))
-    await view.remove()
-    await views.close()
-    turns.stop()
-    expect(left[0]).toBeGreaterThan(40)
-    expect(Math.max(...left.map((count, turn) => (left[turn - 1] ?? count) - count))).toBeLessThan(4)
   })
 
   test('hold no more files than their common limit, while all of them are in use', async () => {

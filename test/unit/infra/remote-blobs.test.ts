@@ -6,7 +6,7 @@ describe('folders that are asked for by themselves', () => {
     ['none for what lies at the root', ['a.png', 'b.png'], []],
     ['those that hold the files, while they are few', ['a/b/c.png', 'a/b/d.png', 'x/y.png'], ['a/b', 'x']],
     ['a folder and one below it, where both hold files', ['a/c.png', 'a/b/c.png'], ['a', 'a/b']],
-    ['what they have in common, where there are too many', ['a/1/x', 'a/2/x', 'a/3/x', 'a/4/x', 'b/c/x'], ['a', 'b']],
+    ['their common parents, if there are too many', ['a/1/x', 'a/2/x', 'a/3/x', 'a/4/x', 'b/c/x'], ['a', 'b']],
     ['some, where there are too many at the top', ['1/x', '2/x', '3/x', '4/x'], ['1', '2', '3']],
     ['none whose name has a line break', ['a\nb/x', 'c/x'], ['c']],
   ])('are %s', (_, paths, folders) => {
