@@ -117,7 +117,7 @@ describe('a manifest that is itself excluded', () => {
 describe('a mount inside a skill', () => {
   const INSIDE = `${ADDRESS}/pdf/references`
 
-  test('counts and lists what find finds there', async () => {
+  test('counts and lists the results of find', async () => {
     const { counts, documents, skills } = await ready(INSIDE)
     const { items } = await app.askReady('find', INSIDE, { query: 'garden' })
     const found = (kind: string) =>
@@ -208,7 +208,7 @@ describe('references that exist and cannot be read', () => {
   })
 })
 
-describe('a truncated list', () => {
+describe('a truncated list is marked', () => {
   test('references', async () => {
     const wide = (await skill('wide/SKILL.md')).skill
     expect([wide.references?.length, codes(wide.warnings)]).toEqual([REFERENCES, ['references.truncated']])
@@ -217,7 +217,7 @@ describe('a truncated list', () => {
     expect([folder.references?.length, codes(folder.warnings)]).toEqual([REFERENCE_DIRECTORY_FILES, ['references.truncated']])
   })
 
-  test('does not count pictures and unreadable files against its limit', async () => {
+  test('and does not count pictures and unreadable files against its limit', async () => {
     const late = (await skill('late/SKILL.md')).skill
     expect(late.references).toEqual(['late/shots/z.md', 'late/end.md'])
     expect(codes(late.warnings)).not.toContain('references.truncated')

@@ -68,7 +68,7 @@ const status = async (query: string, address = ADDRESS) => {
 }
 
 describe('items', () => {
-  test('are what differs, by path', async () => {
+  test('are the differences, by path', async () => {
     const { items, counts, nextCursor } = await compare()
     expect(items.map(({ kind, change, path }) => `${change} ${kind} ${path}`)).toEqual([
       'changed document docs/a.md',
@@ -175,7 +175,7 @@ describe('items', () => {
     expect((await compare(ADDRESS, { from: 'main' })).items).toEqual([])
   })
 
-  test('outside the folder are not there, and what crosses its border is added or removed', async () => {
+  test('outside the folder are absent, and a move across its border is an addition or a removal', async () => {
     const { items, path } = await compare(ADDRESS, { path: 'docs/sub' })
     expect([path, items.map(({ change, path: at }) => `${change} ${at}`)]).toEqual(['docs/sub', ['added docs/sub/moved.md']])
     expect((await compare(`${ADDRESS}/docs/sub`)).items).toEqual(items)

@@ -95,7 +95,7 @@ describe('the index', () => {
     ['of a folder that is not there', `${ADDRESS}/none${INDEX}`, 404, 'mount.path_not_found'],
     ['of an address that cannot be read', `/local/%zz/x${INDEX}`, 400, 'address.invalid_escape'],
     ['of another name', `${ADDRESS}/.well-known/agent-skills/other.json`, 404, 'file.not_found'],
-    ['of an archive that is none', `${ADDRESS}/.well-known/agent-skills/archive/${'0'.repeat(64)}.tar.gz`, 404, 'file.not_found'],
+    ['of an unknown archive', `${ADDRESS}/.well-known/agent-skills/archive/${'0'.repeat(64)}.tar.gz`, 404, 'file.not_found'],
     ['of an excluded file', `${ADDRESS}/.well-known/skills/one/notes.secret.md`, 404, 'file.not_found'],
     ['of a file without a license', `${ADDRESS}/.well-known/skills/closed/SKILL.md`, 404, 'file.not_found'],
     ['of a file outside of the skill', `${ADDRESS}/.well-known/skills/one/..%2Ftwo%2FSKILL.md`, 404, 'file.not_found'],
@@ -186,7 +186,7 @@ describe('skills of npm, unchanged', () => {
     expect((await installed([`${origin}${ADDRESS}@${app.commitOf('acme/tools')}/a`])).names).toEqual(['pdf'])
   })
 
-  test('updates what changed, and nothing else', async () => {
+  test('updates changed skills, and nothing else', async () => {
     const changing = await testApp({
       'acme/moving': { 'package.json': FILES['package.json'], 'one/SKILL.md': skill('one'), 'two/SKILL.md': skill('two') },
     })

@@ -209,7 +209,7 @@ function beImpatient(at: TestApp): void {
   Object.assign(at.deps, { patienceMs: { card: IMPATIENT_MS, listings: IMPATIENT_MS } })
 }
 
-describe('repositories verified by the operator', () => {
+describe('a repository that the operator verified', () => {
   test('is verified on the card and on every mount of the repository, in any spelling that the host takes', async () => {
     const at = await start(
       '- address: /local/acme/handbook/b\n  verified: true\n- address: /gh/ACME/Mixed\n  verified: true\n',

@@ -194,7 +194,7 @@ describe('find returns', () => {
     expect(new Set(results['SKILL.md'])).toEqual(new Set(['notes.md', 'references/kinds.md']))
   })
 
-  test('nothing where there is nothing', async () => {
+  test('nothing if nothing is searchable', async () => {
     expect(await find('tulips', '/local/acme/empty')).toEqual([])
   })
 })
@@ -225,7 +225,7 @@ describe('find does not return', () => {
       expect(await find(query)).toEqual([])
   })
 
-  test('though a file that is only linked can be read', async () => {
+  test('a file that is only linked, though it can be read', async () => {
     expect(await app.ask('files', GARDEN, { path: 'data/list.txt' })).toMatchObject({ content: 'Begonias in a list.\n' })
   })
 })

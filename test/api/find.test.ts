@@ -52,8 +52,8 @@ const HANDBOOK: Searchable = {
   'skills/secret/SKILL.md': { name: 'secret', description: 'A proprietary way to bake bread.', describedOnly: true },
 }
 
-describe('find returns', () => {
-  test('a skill with the fields of its listing, and a document with title and summary', async () => {
+describe('results of find', () => {
+  test('a skill has the fields of its listing, a document title and summary', async () => {
     const app = await open(HANDBOOK)
     expect((await app.find('extract tables')).items[0]).toEqual({
       kind: 'skill',
@@ -106,17 +106,17 @@ describe('find returns', () => {
     expect(paths(await app.find(query))).toEqual(['a.md'])
   })
 
-  test('no results for words that no file has, and for punctuation', async () => {
+  test('words that no file has, and punctuation, find nothing', async () => {
     const app = await open(HANDBOOK)
     expect((await app.find('zzzzqqqq')).items).toEqual([])
     expect((await app.find('?! ...')).items).toEqual([])
   })
 
-  test('nothing is found where nothing can be searched', async () => {
+  test('an index without searchable content finds nothing', async () => {
     expect(await (await open({})).find('anything')).toMatchObject({ items: [], nextCursor: null })
   })
 
-  test('a described-only skill marked as such', async () => {
+  test('a described-only skill is marked as such', async () => {
     expect((await (await open(HANDBOOK)).find('bread')).items).toMatchObject([
       { path: 'skills/secret/SKILL.md', describedOnly: true },
     ])

@@ -12,7 +12,7 @@ describe('a message', () => {
 
   test.each([
     ['with a signature of another secret', async () => signed({ secret: 'of somebody else' })],
-    ['that was changed on the way', async () => ({ ...(await signed()), body: '{}' })],
+    ['that was changed in transit', async () => ({ ...(await signed()), body: '{}' })],
     [
       'with the old signature alone',
       async () => {

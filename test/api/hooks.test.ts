@@ -206,7 +206,7 @@ describe('a repository that the host hides is on no route once the message arriv
     expect((await app.get('/api/v1/owners/gh/acme')).body).not.toContain('acme/tools')
   })
 
-  test('also when the host was being asked just then', async () => {
+  test('even if the host was being asked at that moment', async () => {
     await app.open(ADDRESS)
     app.advanceClock(61)
     app.github.log.clear()

@@ -82,7 +82,7 @@ describe('a mount below the root', () => {
     expect(await app.ask('browse', TEAM)).toMatchObject({ path: 'team', overview: { path: 'team/README.md', title: 'The team' } })
   })
 
-  test('finds exactly what lies in its folder', async () => {
+  test('finds exactly the content of its folder', async () => {
     const inTeam = [
       'team/notes.md',
       'team/writing/SKILL.md',
@@ -97,7 +97,7 @@ describe('a mount below the root', () => {
     )
   })
 
-  test('counts and lists what lies in its folder', async () => {
+  test('counts and lists the content of its folder', async () => {
     const { index, path, address } = await app.ask('mounts', TEAM)
     expect({ path, address }).toEqual({ path: 'team', address: TEAM })
     expect(index).toMatchObject({
@@ -268,7 +268,7 @@ describe('folders of every kind', () => {
     expect(await codeOf('mounts', `${address}/inside`)).toBe('mount.path_not_found')
   })
 
-  test('an excluded folder answers to the letter as one that is not there', async () => {
+  test('an excluded folder gives the same answer as a missing one', async () => {
     for (const route of ['mounts', 'browse', 'find', 'skills', 'files'] as const) {
       const query: Record<string, string> =
         { find: { query: 'garden' }, skills: { path: 'x' }, files: { path: 'x' } }[route as 'find'] ?? {}

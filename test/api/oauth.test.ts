@@ -109,10 +109,10 @@ describe('metadata', () => {
 describe('an app that requests authorization', () => {
   test.each<[string, Parameters]>([
     ['an unknown client', { client_id: 'x' }],
-    ['a redirect URI of somebody else', { redirect_uri: 'https://evil.example/cb' }],
+    ['a redirect URI of another app', { redirect_uri: 'https://evil.example/cb' }],
     ['a redirect URI that occurs twice', { redirect_uri: [REDIRECT, REDIRECT] }],
     ['a document that cannot be read', { client_id: 'https://app.example/client.json' }],
-  ])('%s leads nowhere', async (_name, over) => {
+  ])('with %s is redirected nowhere', async (_name, over) => {
     const { statusCode, headers, body } = await scene.app.inject(authorizeUrl(over))
     expect([statusCode, headers.location]).toEqual([400, undefined])
     expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'")
@@ -288,7 +288,7 @@ describe('tokens', () => {
     }
   })
 
-  test('v5.0.0-16.2.5: nothing that was given stands in the log', async () => {
+  test('v5.0.0-16.2.5: no issued code or token is in the log', async () => {
     await connect()
     const log = lines.join('')
     expect(log).toContain('grant.create')

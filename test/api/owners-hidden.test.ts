@@ -107,7 +107,7 @@ describe('a repository that the host does not show to everyone', () => {
   })
 })
 
-describe('the listing of what the host does not show', () => {
+describe('the listing of a repository that the host hides', () => {
   const HOUR = 3_600
   const hide = async () => {
     await openAll('/gh/acme/tools', '/gh/acme/kit')

@@ -78,7 +78,7 @@ describe('an indexed repository', () => {
     expect((await names()).indexed).toEqual(['later'])
   })
 
-  test('by its branch name is the default branch all the same', async () => {
+  test('under its branch name is that of the default branch', async () => {
     await openAll('/gh/acme/later@main')
     expect((await names()).indexed).toEqual(['later'])
   })

@@ -52,7 +52,7 @@ test.each([
     ({ github, closed, installation }: PeopleScene) => selectionPayload(github.scene, installation, 'removed', [closed]),
   ],
   [
-    'went with the installation',
+    'was uninstalled',
     'installation',
     ({ github, installation }: PeopleScene) => installationPayload(github.scene, installation, 'deleted'),
   ],

@@ -159,7 +159,7 @@ describe('a change at the host takes effect', () => {
     expect(codeOf(await withToken(`/api/v1/mounts${CLOSED}`))).toBe('200 private')
   })
 
-  test('a suspended App, and one that is back', async () => {
+  test('for a suspended App, and for a resumed one', async () => {
     scene.installation.suspendedAt = '2026-01-01T00:00:00Z'
     pass()
     expect(codeOf(await ada.get(`/api/v1/mounts${CLOSED}`))).toBe('404 mount.repo_not_found')
@@ -221,7 +221,7 @@ describe('a change at the host takes effect', () => {
     expect(owner.body).not.toContain('closed')
   })
 
-  test('a renamed and a transferred repository is read under both names, by its token too', async () => {
+  test('for a renamed and a transferred repository, which is read under both names, by its token too', async () => {
     const { github, closed, acme, ada: person } = scene
     github.world.rename(closed, { name: 'sealed' })
     pass()

@@ -105,7 +105,7 @@ test('the refusal of a file does not send its reader to an original that is with
   }
 })
 
-describe('a deployment whose operator publishes everything', () => {
+describe('with everything published by the operator', () => {
   beforeAll(() => {
     app.deps.localSource = 'open'
   })

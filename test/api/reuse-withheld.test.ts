@@ -36,7 +36,7 @@ async function answersOf(app: TestApp, address: string): Promise<string[]> {
 
 test.each([
   ['an exclusion', EXCLUDING],
-  ['a license that is gone', CLOSING],
+  ['a removed license', CLOSING],
 ])('a text that %s withholds appears nowhere, although the packs of the commit before still hold it', async (_, change) => {
   const app = await testApp({ 'acme/tools': FILES })
   apps.push(app)

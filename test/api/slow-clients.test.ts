@@ -95,12 +95,12 @@ test('a message that does not arrive in time is 408, and its connection is relea
 })
 
 test.for([
-  ['what is refused by the parser', 'noise\r\n\r\n'],
+  ['requests that the parser refuses', 'noise\r\n\r\n'],
   [
-    'what is refused by a route before its body came',
+    'requests that a route refuses before their body',
     'POST /hooks/github HTTP/1.1\r\nhost: x\r\ncontent-length: 4000000\r\n\r\n',
   ],
-  ['what never comes', ''],
+  ['requests that never arrive', ''],
   ['headers that do not end', 'GET / HTTP/1.1\r\nhost: x\r\n'],
 ] as const)('the descriptors of %s are released, although the clients keep their side open', async ([, bytes]) => {
   const clients = { headersMs: IMPATIENT_MS, requestMs: 2 * IMPATIENT_MS, checkEveryMs: 20, lingerMs: IMPATIENT_MS }

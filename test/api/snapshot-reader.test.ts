@@ -70,7 +70,7 @@ test('get and range return the rows that were written, for any keys', async () =
   )
 })
 
-test('many readers of one shard make one read, and what was read is not read again', async () => {
+test('many readers of one shard make one read, and a later one makes none', async () => {
   const blobs = createMemoryBlobStore(systemClock)
   await writeDocuments(blobs, ['a', 'b'])
   let reads = 0
@@ -154,7 +154,7 @@ test('rows that lie in several shards are one round of reads', async () => {
   }
 })
 
-test('memory stays within its bound: what does not fit is read again', async () => {
+test('memory stays within its bound: evicted parts are read again', async () => {
   const blobs = createMemoryBlobStore(systemClock)
   await writeDocuments(blobs, ['a'])
   const snapshot = await createSnapshotReader(blobs, { cacheBytes: 1 }).open(REPOSITORY, COMMIT)

@@ -50,7 +50,7 @@ async function ready(address: string) {
   return { ...index, image }
 }
 
-describe('a text that may not be copied', () => {
+describe('of a text that may not be copied', () => {
   test('no answer quotes a paragraph', async () => {
     const answers = await Promise.all([
       ready(ADDRESS),
@@ -78,7 +78,7 @@ describe('a text that may not be copied', () => {
     ])
   })
 
-  test('of a README shows its title, and the description of its front matter only', async () => {
+  test('a README shows its title, and the description of its front matter only', async () => {
     expect((await app.askReady('browse', ADDRESS)).overview).toEqual({
       path: 'README.md',
       title: 'The readme',
@@ -91,7 +91,7 @@ describe('a text that may not be copied', () => {
     })
   })
 
-  test('of the README of a described skill does too; the skill is listed and cannot be opened', async () => {
+  test('the README of a described skill does too; the skill is listed and cannot be opened', async () => {
     const { overview, entries } = await app.askReady('browse', ADDRESS, { path: 'skills/quiet' })
     expect(overview).toEqual({ path: 'skills/quiet/README.md', title: 'The quiet readme', description: null })
     expect(entries.map(({ path }) => path)).toEqual(['skills/quiet/README.md', 'skills/quiet/SKILL.md', 'skills/quiet/told'])
@@ -142,7 +142,7 @@ describe('a document that may not be served is marked as such in every listing',
     expect(open.items).toEqual([{ kind: 'document', path: 'page.md', title: 'Page', summary: expect.any(String) }])
   })
 
-  test('a file of a skill in a folder of another license', async () => {
+  test('and so is a file of a skill in a folder of another license', async () => {
     const { entries } = await app.askReady('browse', ADDRESS, { path: 'skills/own/parts' })
     expect(entries.find(({ path }) => path === 'skills/own/parts/part.md')).toMatchObject({
       license: { kind: 'restricted' },

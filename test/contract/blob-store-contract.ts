@@ -76,7 +76,7 @@ export function blobStoreContract({ open }: StoreDriver<BlobStore>): void {
     expect(again?.createdAt.getTime()).toBeGreaterThan(0)
   })
 
-  test('an object that is not there is null, whole or in part', async () => {
+  test('a missing object is null, whole or in part', async () => {
     const store = await openStore(['a/b/c'])
     for (const key of ['a', 'a/b', 'a/b/c/d', 'nothing']) {
       expect(await store.read(key)).toBeNull()
@@ -183,7 +183,7 @@ export function blobStoreContract({ open }: StoreDriver<BlobStore>): void {
     expect(asText((await store.read('a/b'))?.bytes)).toBe('anew')
   })
 
-  test('removing what is not there is no error', async () => {
+  test('removing a missing object is no error', async () => {
     const store = await openStore(['a/b'])
     await store.remove('nothing')
     await store.remove('no/such/folder')

@@ -11,7 +11,7 @@ const asText = (bytes: Uint8Array | null | undefined) => (bytes ? new TextDecode
 describeDrivers('objects', LOCAL_BLOB_STORES, blobStoreContract)
 
 describe('objects on disk', () => {
-  test('objects are there at the next opening', async () => {
+  test('objects exist after the store is opened again', async () => {
     const folder = await temporaryFolder()
     const first = await openDiskBlobStore(folder)
     await first.create('a/b', text('kept'))

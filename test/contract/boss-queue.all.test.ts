@@ -268,7 +268,7 @@ describe.runIf(hasServer('postgres'))('index jobs delivered by pg-boss', () => {
     expect(await jobs(url)).toHaveLength(1)
   })
 
-  test('a job that an operator cancelled may be left anew', async () => {
+  test('a job that an operator cancelled may be offered again', async () => {
     const { open, url } = await openBossDatabase()
     const queue = await open()
     await queue.offer(jobOf(1))

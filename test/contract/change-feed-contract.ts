@@ -214,7 +214,7 @@ export function changeFeedContract({ open }: StoreDriver<StateStore>): void {
     expect(second.missed()).toBe(3)
   })
 
-  test('an entry that was removed counts anew, and misses are noticed', async () => {
+  test('a removed entry restarts the count, and misses are noticed', async () => {
     const { states, process } = await start()
     const [first, second] = [await process(), await process()]
     for (const id of ['a', 'b', 'c']) first.feed.tell({ id })

@@ -19,7 +19,7 @@ describe('several processes on one disk', () => {
     await states.close()
   })
 
-  test('writes that the system refuses throw, leave nothing behind, and take nothing of what was there', async () => {
+  test('writes that the system refuses throw, leave nothing behind, and remove nothing', async () => {
     const folder = await temporaryFolder()
     await (await openDiskBlobStore(join(folder, 'blobs'))).create('kept', Buffer.from('kept object'))
     const first = await openDiskStateStore(join(folder, 'docs.sqlite'))

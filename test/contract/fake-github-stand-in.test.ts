@@ -76,7 +76,7 @@ describe('the stand-in itself', () => {
     expect(await ended).toEqual([0, null])
   })
 
-  test('the program refuses what is no folder', async () => {
+  test('the program refuses a path that is no folder', async () => {
     const program = fileURLToPath(new URL('../support/fake-github/main.ts', import.meta.url))
     const child = spawn(process.execPath, [program, join(work, 'nothing')])
     let output = ''

@@ -22,7 +22,7 @@ describe('a host that', () => {
     ['answers HTML', { html: true }],
     ['answers HTML with an error', { html: true, status: 502 }],
     ['is hidden behind a page that refuses', { html: true, status: 403 }],
-    ['is hidden behind a page that knows nothing', { html: true, status: 404 }],
+    ['is hidden behind a foreign page', { html: true, status: 404 }],
     ['answers other JSON', { body: '{"id":"1"}' }],
     ['answers broken JSON', { body: '{"id":' }],
     ['answers nothing', { body: '' }],

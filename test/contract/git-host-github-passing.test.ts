@@ -42,7 +42,7 @@ describe('a job that reads while git', () => {
     ['fails', { status: 500, headers: PLAIN, body: 'error: 500' }],
     ['is hidden behind a page of a proxy', { html: true, status: 502 }],
     ['is away for a moment', { status: 503, headers: PLAIN, body: 'Service unavailable' }],
-    ['tells of an error within its result', { headers: RESULT, body: packet('ERR upload-pack: internal server error\n') }],
+    ['reports an error within its result', { headers: RESULT, body: packet('ERR upload-pack: internal server error\n') }],
     ['breaks off', { cutAfterBytes: 40 }],
     ['resets', { reset: true }],
   ] as const)('%s twice in a row is asked again', async (_, fault) => {

@@ -17,7 +17,7 @@ afterEach(scene.end)
 afterAll(scene.close)
 
 describe('requests to the host', () => {
-  test('is two questions for a first visit, none for another within a minute, and then one that nothing changed', async () => {
+  test('are two for a first visit, none for another within a minute, and then one that is answered as unchanged', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const at = await open({ token: github.personalToken(github.user('reader'), []) })
@@ -33,7 +33,7 @@ describe('requests to the host', () => {
     expect(github.log.rest.every(({ counted }) => !counted)).toBe(true)
   })
 
-  test('is asked once for twenty visitors at once', async () => {
+  test('are made once for twenty simultaneous visitors', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const answers = await Promise.all(Array.from({ length: 20 }, () => look(repository)))
@@ -54,7 +54,7 @@ describe('requests to the host', () => {
     expect(await look(repository, null, at)).toEqual(ok(commit))
   })
 
-  test('is nothing about names outside the form of GitHub', async () => {
+  test('are none for names outside the form of GitHub', async () => {
     for (const [owner, name] of [
       ['-acme', 'tools'],
       ['a'.repeat(40), 'tools'],
@@ -85,7 +85,7 @@ describe('requests to the host', () => {
     expect(JSON.stringify(github.log.all.map(({ path }) => path))).not.toContain(token)
   })
 
-  test('may be asked with a token of the new, long form', async () => {
+  test('may have a token of the new, long form', async () => {
     const repository = await create()
     const commit = await repository.commit({ a: 'a' })
     const owner = github.organization('installed')
@@ -125,8 +125,8 @@ describe('a limit', () => {
   )
 
   describe.each([
-    ['nobody', () => null],
-    ['somebody who sees more', () => github.personalToken(github.user('acme'))],
+    ['an anonymous client', () => null],
+    ['a token that sees more', () => github.personalToken(github.user('acme'))],
   ])('of the hour of %s', (_, tokenOf) => {
     let at: GitHost
     let token: string | null
@@ -184,7 +184,7 @@ describe('a limit', () => {
       for (const ref of refs) expect((await look(repository, ref, at)).status).toMatch(/^(gone|missing)$/)
     })
 
-    test('gives ten minutes to what is known where git does not answer either', async () => {
+    test('keeps known repositories for ten minutes if git does not answer either', async () => {
       const { repository, refs, commit } = await looked()
       github.limits.exhaust(token, { seconds: 3_500 })
       github.faults.add({ reset: true, times: 1_000, match: { host: 'web' } })

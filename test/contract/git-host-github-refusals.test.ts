@@ -86,7 +86,7 @@ describe('an organisation that refuses', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  test('tokens: a private repository stays missing, and what is not there, too', async () => {
+  test('tokens: a private repository stays missing, and so does one that does not exist', async () => {
     const { repository, organization } = await createIn({
       members: new Map([[reader(), 'admin']]),
       refusesTokens: REFUSALS[0]?.[1] ?? null,

@@ -75,7 +75,7 @@ describe('an hour of the API outlasts', () => {
     await expectOpen(known)
   })
 
-  test('made-up hashes: git proves what is pinned, once the share of the API is spent', async () => {
+  test('invented hashes: git proves pinned commits once the share of the API is spent', async () => {
     const { repository, commit } = await createWithCommit()
     const latest = await repository.commit({ a: 'latest' })
     const described = await describeAt(host, repository)

@@ -57,7 +57,7 @@ test.each(['with its owner', 'alone'])(
   },
 )
 
-test('a folder whose `.git` leads to nothing yet is a repository once something is there', async () => {
+test('a folder whose `.git` is dangling becomes a repository when its target exists', async () => {
   const target = await create()
   const commit = await target.commit({ a: 'a' })
   await rename(target.gitDir, inRoot('aside.git'))

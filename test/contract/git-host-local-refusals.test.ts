@@ -39,7 +39,7 @@ test.each<[string, (near: TestRepository, far: TestRepository) => Promise<unknow
   ],
   ['commondir', (near, far) => writeFile(join(near.gitDir, 'commondir'), `${far.gitDir}\n`), /shares the objects/],
   ['reftables', near => mkdir(join(near.gitDir, 'reftable')), /reftables.*git refs migrate/],
-  ['a HEAD that is none', near => writeFile(join(near.gitDir, 'HEAD'), 'x'), /HEAD cannot be read/],
+  ['an invalid HEAD', near => writeFile(join(near.gitDir, 'HEAD'), 'x'), /HEAD cannot be read/],
   ['objects that are a link', (near, far) => swap(near, far, 'objects'), /objects or refs/],
   ['a packed-refs that is a link', (near, far) => swap(near, far, 'packed-refs'), /packed-refs/],
   ['packs that are a link', (near, far) => swap(near, far, 'objects/pack'), /links.*lie among its objects or refs/],

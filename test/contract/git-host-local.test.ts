@@ -188,7 +188,7 @@ describe('a ref file', () => {
 })
 
 describe('a host that is closed', () => {
-  test('ends what still reads, and leaves no files behind', async () => {
+  test('ends running reads, and leaves no files behind', async () => {
     const repository = await create()
     const oid = await repository.writeBlob('x')
     let tree = await repository.rawTree([{ mode: '100644', name: 'f', oid }])

@@ -37,7 +37,7 @@ afterEach(scene.check)
 afterAll(scene.close)
 
 test.each([
-  ['nobody', null, '', []],
+  ['an anonymous client', null, '', []],
   ['a classic token', tokens.ada, '', ['the scopes of a classic token']],
   [
     'a fine-grained token for public repositories',
@@ -110,7 +110,7 @@ test.each<[string, string, Fault, string]>([
 
 test.each([
   ['refuses the connection', 'http://127.0.0.1:1'],
-  ['has a name that nobody knows', 'http://nowhere.invalid'],
+  ['has an unknown name', 'http://nowhere.invalid'],
 ])('a host that %s counts as not reached, and no difference is reported', async (_, url) => {
   const { code, output, said } = await run(ARGS, { MOUNTGLASS_GITHUB_URL: url, MOUNTGLASS_GITHUB_API_URL: url })
   expect({ code, output }).toEqual({ code: 2, output: '' })

@@ -220,7 +220,7 @@ export function jobQueueContract(driver: QueueDriver): void {
     expect(await queue.depth()).toBe(0)
   })
 
-  test('a finished job leaves no trace, and may be offered anew', async () => {
+  test('a finished job leaves no entry, and may be offered again', async () => {
     const { queue, contents } = await openQueue()
     await queue.offer(jobOf(1))
     await queue.finish(await taken(queue))

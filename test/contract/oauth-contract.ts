@@ -94,7 +94,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       expect(await listGrants(of.first, of.person)).toEqual({ items: [] })
     })
 
-    test('for a repository that was made anew ends what was approved for the one before', async () => {
+    test('for a repository that was created again ends the grants for the one before', async () => {
       const of = await scene()
       const before = await connected(of)
       of.host.repositories.set(REPOSITORY, { id: 'gh-2' })
@@ -272,7 +272,7 @@ export function oauthContract({ open }: StoreDriver<StateStore>): void {
       return { before: await withKeys(old), both: await withKeys(young, old), after: await withKeys(young) }
     }
 
-    test('v5.0.0-13.3.4: what the old key sealed opens while the key is there', async () => {
+    test('v5.0.0-13.3.4: a seal of the old key opens while the key is configured', async () => {
       const { before, both } = await rotated()
       const request = await requested(before.first, before.clientId)
       expect(await describeRequest(both.first, { request }, both.person)).toMatchObject({ client: { name: 'An app' } })

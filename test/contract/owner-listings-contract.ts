@@ -59,7 +59,7 @@ export function ownerListingsContract({ open }: StoreDriver<StateStore>): void {
     })
   })
 
-  test('follow what is indexed next, and let go of what has no skills or is not for everyone', async () => {
+  test('follow the next index, and drop repositories without skills and private ones', async () => {
     const { listings } = await openListings()
     const skills = async () => (await listings.of('gh-7')).map(({ counts }) => counts.skills)
     await listings.keep(indexed(1, 7))

@@ -139,7 +139,7 @@ describe('the web flow', () => {
 })
 
 describe('the repositories of a person', () => {
-  test('the account, whose id survives a change of the login', async () => {
+  test('belong to an account whose id survives a change of the login', async () => {
     const access = accessOf(ada)
     expect(await people.person(access)).toMatchObject({ status: 'ok', value: { id: `gh-${ada.id}`, login: 'ada', name: 'Ada' } })
     ada.login = 'ada-l'
@@ -147,7 +147,7 @@ describe('the repositories of a person', () => {
     ada.login = 'ada'
   })
 
-  test('a private repository as private, and for a stranger as one that does not exist', async () => {
+  test('include a private one as private, which a stranger does not find', async () => {
     expect(await people.repository(accessOf(ada), 'ACME', 'closed')).toMatchObject({
       status: 'ok',
       value: { id: `gh-${secret.id}`, owner: 'acme', name: 'closed', visibility: 'private' },
@@ -159,7 +159,7 @@ describe('the repositories of a person', () => {
     expect(asked()).toEqual(['/repos/acme/closed 404', '/repos/acme/nothing 404'])
   })
 
-  test('an answer is kept for half a minute, that there is none for ten seconds, and then asked for conditionally', async () => {
+  test('are cached for half a minute, missing ones for ten seconds, and then asked for conditionally', async () => {
     const [adas, bobs] = [accessOf(ada), accessOf(bob)]
     const look = async () => {
       github.log.clear()
@@ -202,7 +202,7 @@ describe('the repositories of a person', () => {
     secret.blocked = null
   })
 
-  test('a renamed repository is found by its former name, once, under the present one', async () => {
+  test('include a renamed one under its former name, once, with the present name', async () => {
     github.world.rename(secret, { name: 'sealed' })
     expect(await people.repository(accessOf(ada), 'acme', 'closed')).toMatchObject({
       value: { name: 'sealed', id: `gh-${secret.id}` },

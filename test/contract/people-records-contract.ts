@@ -75,7 +75,7 @@ export function peopleRecordsContract({ open }: StoreDriver<StateStore>): void {
     await states.close()
   })
 
-  test('a record whose removal was interrupted is none, and may be made anew', async () => {
+  test('a record whose removal was interrupted counts as missing, and may be created again', async () => {
     const states = await open(await temporaryFolder())
     const { people } = openRecords({ ...states, remove: () => Promise.reject(new Error('away')) })
     await people.update([PERSON], adding('1'))

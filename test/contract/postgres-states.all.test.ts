@@ -29,7 +29,7 @@ async function behindProxy() {
 }
 
 describe.runIf(hasServer('postgres'))('entries in a database', () => {
-  test('documents are there at the next opening, under the same etag', async () => {
+  test('documents exist after the store is opened again, under the same etag', async () => {
     const { url } = await database()
     const first = await openStore(url)
     await first.create('key', { a: 1 })

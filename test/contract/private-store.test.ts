@@ -21,7 +21,7 @@ const KEYS = [
 ]
 const PRIVATE = KEYS.filter(key => /^(ctl\/[a-z]+\/)?prv\//.test(key))
 
-describe('stores that keep what is private apart', () => {
+describe('stores that separate private data', () => {
   test('objects and documents lie in one of two stores, by the class in their keys', async () => {
     const [others, ofPrivate] = [createMemoryBlobStore(systemClock), createMemoryBlobStore(systemClock)]
     const blobs = splitBlobs(others, ofPrivate)

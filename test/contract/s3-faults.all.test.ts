@@ -126,7 +126,7 @@ describe.runIf(hasServer('s3')).concurrent('a store behind a bad line', () => {
     expect(await states.read('ctl/a')).toEqual({ value: 'won', etag: winner })
   })
 
-  test('a removal whose answer is lost is repeated, and is none that fails', async context => {
+  test('a removal whose answer is lost is repeated, and succeeds', async context => {
     const { blobs, states, direct, next } = await openScene(context)
     await direct.blobs.create('pub/a', Buffer.from('a'))
     await direct.states.create('ctl/a', 1)

@@ -48,7 +48,7 @@ export function sharedCacheContract({ open }: StoreDriver<StateStore>, scene: Sh
     expect(api()).toEqual([200, 200, 200, 304])
   })
 
-  test('names of repositories and refs that are not there are asked for once', async () => {
+  test('missing repositories and refs are asked for once', async () => {
     const { replica } = await start()
     const { owner, name } = await createTools()
     const [first, second] = [await replica(), await replica()]
@@ -88,7 +88,7 @@ export function sharedCacheContract({ open }: StoreDriver<StateStore>, scene: Sh
   })
 
   test.each(['repository', 'account'] as const)(
-    'a %s that a webhook names is not shown from what others asked before',
+    'a %s that a webhook names is not shown from earlier answers of others',
     async kind => {
       const { replica } = await start()
       const { owner, name, commit } = await createTools()

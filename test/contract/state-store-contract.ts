@@ -37,7 +37,7 @@ export function stateStoreContract({ open }: StoreDriver<StateStore>): void {
     expect(JSON.stringify((await store.read('key'))?.value)).toBe(JSON.stringify(value))
   })
 
-  test('a document that is not there is null', async () => {
+  test('a missing document is null', async () => {
     const store = await openStore(['a/b'])
     for (const key of ['a', 'a/b/c', 'nothing']) expect(await store.read(key)).toBeNull()
   })
@@ -57,7 +57,7 @@ export function stateStoreContract({ open }: StoreDriver<StateStore>): void {
     expect(second).not.toBe(first)
   })
 
-  test('a replace of an earlier version, of no version, or of what is not there is a conflict', async () => {
+  test('a replace of an earlier version, of no version, or of a missing document is a conflict', async () => {
     const store = await openStore()
     const first = await written(store.create('key', 1))
     const second = await written(store.replace('key', 2, first))

@@ -9,7 +9,7 @@ import { stateStoreContract } from './state-store-contract.ts'
 describeDrivers('documents', LOCAL_STATE_STORES, stateStoreContract)
 
 describe('entries on disk', () => {
-  test('documents are there at the next opening, under the same etag', async () => {
+  test('documents exist after the store is opened again, under the same etag', async () => {
     const file = join(await temporaryFolder(), 'new', 'folder', 'docs.sqlite')
     const first = await openDiskStateStore(file)
     await first.create('key', { a: 1 })

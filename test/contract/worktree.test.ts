@@ -123,7 +123,7 @@ test.each([
   ['becomes a link', async (path: string) => [await rm(path), await symlink('../secret', path)]],
   ['becomes a pipe', async (path: string) => [await rm(path), execFileSync('mkfifo', [path])]],
   [
-    'comes to lie behind a link',
+    'is moved behind a link',
     async (path: string) => {
       await rename(dirname(path), join(outside, 'moved'))
       await symlink('../moved', dirname(path))

@@ -58,7 +58,7 @@ export function testClients(repository: Pick<CorpusRepository, 'owner' | 'name'>
   })
 
   if (!INSTALLED.includes(name)) return
-  test('the client of npm installs what git has', async () => {
+  test('the client of npm installs the files of git', async () => {
     expect(await compareInstalled(name, opened())).toBeGreaterThan(30)
   })
 }

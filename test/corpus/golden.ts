@@ -83,7 +83,7 @@ export function testGolden(corpus: string, repository: CorpusRepository, opened:
 
   const published = PUBLISHED[directory]
   if (whole !== null && published !== undefined)
-    test('is what an independent survey found, but for differences that are known', () => {
+    test('equals an independent survey, except for known differences', () => {
       const codes = [...contexts.values()].flatMap(({ warnings }) => warnings.map(({ code }) => code))
       const count = (...wanted: string[]) => codes.filter(code => wanted.includes(code)).length
       const sizes = new Map(entries.map(({ path, sizeBytes }) => [path, sizeBytes]))

@@ -47,7 +47,7 @@ test('prewarm: a repository that the deployment cannot see fails the step with i
   expect(ran).toMatchObject({ code: 1, outputs: {}, summary: '' })
 })
 
-test('prewarm: a deployment that is not there fails the step when the time is over', async () => {
+test('prewarm: a deployment that does not answer fails the step after the timeout', async () => {
   const nowhere = `http://127.0.0.1:${await freePort()}`
   const ran = await action.run({ inputs: { service: nowhere, timeout: '1' }, env: variables(commit), event: await push(commit) })
   expect(ran.log).toMatch(/^::error::the index is not ready after 1 seconds: cannot reach the deployment/m)

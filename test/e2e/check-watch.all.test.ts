@@ -48,7 +48,7 @@ test('watching ends when its output is closed', async () => {
   expect(await ended).toEqual({ code: 0, stderr: '' })
 })
 
-test('watching a folder that is not there is wrong use', async () => {
+test('watching a missing folder is a usage error', async () => {
   expect(await run([join(root, 'nothing'), '--watch'])).toMatchObject({ code: 2, stdout: '' })
 })
 

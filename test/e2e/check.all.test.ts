@@ -120,7 +120,7 @@ test.each(['outside git', 'tracked by git', 'not tracked by git'])(
 )
 
 test.each([
-  ['there is none', 'nothing', 'does not exist'],
+  ['is missing', 'nothing', 'does not exist'],
   ['it is a file', 'file', 'is not a folder'],
 ])('wrong use ends with 2 and one line: %s', async (_why, name, message) => {
   await writeFile(join(root, 'file'), 'x')

@@ -65,17 +65,22 @@ describe('mountglass index', () => {
   })
 
   test.each([
-    ['an address that is none', ['index', '/local/acme'], {}, 'address.incomplete: '],
+    ['an invalid address', ['index', '/local/acme'], {}, 'address.incomplete: '],
     ['an account', ['index', 'https://github.com/acme'], { MOUNTGLASS_GITHUB: 'on' }, 'acme is an account: '],
     ['an address of elsewhere', ['index', 'https://gitlab.com/acme/tools'], {}, 'only addresses of this deployment'],
     [
-      'a repository that is none',
+      'an unknown repository',
       ['index', '/local/acme/nothing'],
       {},
       'there is no repository /local/acme/nothing; check MOUNTGLASS_LOCAL_REPOSITORIES',
     ],
-    ['a ref that is none', ['index', '/local/acme/tools@nothing'], {}, 'mount.ref_not_found: '],
-    ['a store in memory, which nobody else sees', ['index', '/local/acme/tools', '--store', 'memory:'], {}, 'MOUNTGLASS_STORE: '],
+    ['an unknown ref', ['index', '/local/acme/tools@nothing'], {}, 'mount.ref_not_found: '],
+    [
+      'a store in memory, which no other process sees',
+      ['index', '/local/acme/tools', '--store', 'memory:'],
+      {},
+      'MOUNTGLASS_STORE: ',
+    ],
     ['a setting that is wrong', ['index', '/local/acme/tools'], { MOUNTGLASS_STORE: 'tape:' }, 'MOUNTGLASS_STORE: '],
   ])('%s: one line and exit code 2', async (_name, args, env, beginning) => {
     const { status, stderr } = await run(args, env)
@@ -136,7 +141,7 @@ describe('mountglass work', () => {
   test.each([
     ['a store in memory', { MOUNTGLASS_STORE: 'memory:' }, 'MOUNTGLASS_STORE: '],
     ['a folder that is not there', { MOUNTGLASS_LOCAL_REPOSITORIES: '/nowhere' }, 'MOUNTGLASS_LOCAL_REPOSITORIES: '],
-    ['a level that is none', { MOUNTGLASS_LOG: 'loud' }, 'MOUNTGLASS_LOG: '],
+    ['an unknown level', { MOUNTGLASS_LOG: 'loud' }, 'MOUNTGLASS_LOG: '],
     ['a PATH without git', { PATH: '/nowhere' }, 'mountglass: git 2.36 '],
   ])('with %s stops with one line and exit code 1', async (_name, env, beginning) => {
     const { status, stderr } = await run(['work'], env)

@@ -80,7 +80,7 @@ describe.runIf(hasServer('postgres'))('a database beside the store', () => {
     expect(await worker.ended).toEqual({ code: 0, signal: null })
   })
 
-  test('a service that indexes by itself leaves there what the next one finds', async () => {
+  test('a service with an indexer leaves its index in the database for the next one', async () => {
     const { env } = await deployment(await database())
     const service = await serve(env)
     expect((await service.get('browse', '/local/acme/two')).status).toBe('ready')

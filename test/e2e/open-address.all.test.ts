@@ -35,7 +35,7 @@ describe.each(['local', 'gh'])('the reference repository at the host %s, from a 
     expect(await service.get('mounts', `${address}@v1`)).toMatchObject({ commit: mount.commit, pinned: false, ref: 'v1' })
   })
 
-  test('the joined pages of every skill are what git holds, in the order of the contract', async () => {
+  test('the joined pages of every skill are the texts of git, in the order of the contract', async () => {
     const mount = await service.get('mounts', address)
     if (mount.index.status !== 'ready') throw new Error('not ready')
     const full = mount.index.skills.filter(skill => !skill.describedOnly)

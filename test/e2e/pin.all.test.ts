@@ -75,10 +75,10 @@ describe('mountglass pin', () => {
 
   test.each<[string, () => string[], number, RegExp]>([
     ['a mistyped address', () => ['local/acme'], 2, /address\.incomplete/],
-    ['a repository that is none', () => ['local/acme/none'], 2, /mount\.repo_not_found: \/local\/acme\/none/],
-    ['a ref that is none', () => [`local/acme/${name}@none`], 2, /mount\.ref_not_found/],
-    ['a folder that is none', () => [`local/acme/${name}/none`], 2, /mount\.path_not_found/],
-    ['one of two that is none', () => [`local/acme/${name}`, 'local/acme/none'], 2, /mount\.repo_not_found/],
+    ['an unknown repository', () => ['local/acme/none'], 2, /mount\.repo_not_found: \/local\/acme\/none/],
+    ['an unknown ref', () => [`local/acme/${name}@none`], 2, /mount\.ref_not_found/],
+    ['an unknown folder', () => [`local/acme/${name}/none`], 2, /mount\.path_not_found/],
+    ['two addresses, one of them unknown', () => [`local/acme/${name}`, 'local/acme/none'], 2, /mount\.repo_not_found/],
     ['no address', () => [], 2, /missing required argument/],
     ['a service that is no URL', () => ['local/acme/x', '--service', 'skills'], 2, /--service: must be the base URL/],
   ])('refuses %s, and writes nothing', async (_what, args, code, says) => {

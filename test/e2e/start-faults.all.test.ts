@@ -88,7 +88,7 @@ test.each<[Record<string, string>, RegExp]>([
     /^mountglass: MOUNTGLASS_DATABASE: .*\/nothing\/here\.pem/,
   ],
   [{ MOUNTGLASS_STORE: 'memory:', TMPDIR: '/nothing/here' }, /^mountglass: TMPDIR: .*\/nothing\/here/],
-])('the settings %j stop the start with one line that names what to change', async (env, pattern) => {
+])('the settings %j stop the start with one line that names the setting to change', async (env, pattern) => {
   expectOneLine(await start(env), pattern)
 })
 

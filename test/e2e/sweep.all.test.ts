@@ -175,7 +175,7 @@ describe('mountglass sweep', () => {
     })
   })
 
-  test('makes no store where there is none', async () => {
+  test('creates no store if there is none', async () => {
     const folder = join(await temporaryFolder(), 'none')
     const { status, stderr } = await run((await openFolder()).settings, '--store', `disk:${folder}`)
     expect([status, stderr]).toEqual([1, `MOUNTGLASS_STORE: there is no store at ${folder}\n`])

@@ -10,7 +10,7 @@ const verifyJson = async (...args: string[]) => {
   return { status, addresses: JSON.parse(stdout).addresses }
 }
 
-test('finds nothing where nothing changed, also at a pinned commit of which the branch moved on', async () => {
+test('verify reports no difference if nothing changed, even at a pinned commit behind its branch', async () => {
   const commit = await tools.git('rev-parse', 'main')
   await run(['pin', `local/acme/${name}@${commit}`])
   await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
@@ -18,7 +18,7 @@ test('finds nothing where nothing changed, also at a pinned commit of which the 
   expect([status, stdout]).toEqual([0, expect.stringContaining('1 address: 1 same')])
 })
 
-test('distinguishes a commit that moved from a text that changed', async () => {
+test('verify distinguishes a commit that moved from a text that changed', async () => {
   await run(['pin', `local/acme/${name}`, `local/acme/${name}/other`])
   const before = await tools.git('rev-parse', 'main')
   const after = await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n'), 'a/new.py': '', 'b/SKILL.md': null })
@@ -65,7 +65,7 @@ test('a rule above changes every skill below it', async () => {
 test.each([
   ['by itself', () => []],
   ['from a running service', () => ['--service', service.baseUrl]],
-])('names every part that changed of a long skill, and of one that is only described, %s', async (_how, options) => {
+])('verify names every changed part of a long skill, and of a described-only one, %s', async (_how, options) => {
   const rules = (words: string) => `---\nname: all\n---\n${words}\n`
   const long = (words: string) => skill('b', `${'A line of text.\n'.repeat(2_000)}${words}\n`, 'include: [../shared.md]\n')
   const closed = (words: string) => `---\nname: d\ndescription: ${words}\nlicense: Proprietary\n---\nHidden.\n`
@@ -88,7 +88,7 @@ test.each([
   expect(stdout).toContain('~ d/SKILL.md  metadata\n')
 })
 
-test('reports what is missing: a repository, a ref, a folder', async () => {
+test('verify reports a missing repository, ref or folder', async () => {
   await tools.branch('next', await tools.git('rev-parse', 'main'))
   const gone = await repositories.create('acme', `gone-${name}`)
   await gone.commit({ 'package.json': MIT })
@@ -168,7 +168,7 @@ test('an update shows its changes, and a second one has none', async () => {
   expect((await readLock()).addresses.map(pin => pin.address)).toEqual([`/local/acme/${name}`])
 })
 
-test('names a lock file as `pin` does, and repeats the name', async () => {
+test('verify takes the name of a lock file as `pin` does, and repeats it', async () => {
   await run(['pin', `local/acme/${name}`, '--lock', 'other.json'])
   expect((await run(['verify', '--lock', 'other.json'])).status).toBe(0)
   await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
@@ -182,7 +182,7 @@ test.each<[string, string | null, RegExp]>([
   ['that is cut off', '{"version":1', /mountglass\.lock\.json is damaged/],
   ['of an older version', '{"version":1}', /is of version 1, .*: remove it, and pin its addresses again/],
   ['of a newer version', '{"version":3}', /is of version 3/],
-])('does not verify with a lock file %s', async (_what, text, says) => {
+])('verify refuses a lock file %s', async (_what, text, says) => {
   if (text !== null) await writeFile(lockPath(), text)
   const { status, stdout, stderr } = await run(['verify', '--update'])
   expect([status, stdout, stderr]).toEqual([2, '', expect.stringMatching(says)])

@@ -48,7 +48,7 @@ describe('when stopped', () => {
     expect(await isIndexed('one')).toBe(true)
   })
 
-  test('a worker hands back what hangs, and no death is counted', async () => {
+  test('a worker hands back a hanging job, and no crash is counted', async () => {
     const worker = start()
     await offer('hangs')
     await until(async () => (await recordOf('hangs'))?.state === 'leased')

@@ -52,7 +52,7 @@ test.each<[string, Record<string, string>, unknown[]]>([
     ['manifest.unreadable', 'SKILLSET.md', 3, 2],
   ],
   [
-    'a license that nobody knows',
+    'an unknown license',
     { 'SKILLSET.md': '---\nname: x\nlicense: Ours 1.0\n---\n' },
     ['license.unrecognized', 'SKILLSET.md', 3, 2],
   ],

@@ -43,7 +43,7 @@ test('a job reports each stage, during content the files read of how many, and n
   expect(told).toEqual(['open', 'tree', 'policy', ...[100, 200, 230].map(done => ['content', { done, total: 230 }]), 'write'])
 })
 
-test('files that only links lead to are read when all that were counted have been', async () => {
+test('files that are only linked are read after all counted ones', async () => {
   const told = await toldOf('linked', {
     ...numbered(120, index => [`docs/${index}.md`, `# ${index}\n\n[one](../data/${index}.txt), [two](../data/x${index}.txt)\n`]),
     ...numbered(120, index => [`data/${index}.txt`, `${index}\n`]),

@@ -166,17 +166,17 @@ test('a commit built on one that was built on another equals an index from scrat
 const FILES = { ...LICENSE, 'docs/a.md': '# A\n', 'docs/b.md': '# B\n', 'skills/s/SKILL.md': skill('s') }
 
 test.each<[string, (repository: HostRepository, commit: CommitSha, stores: Stores) => Promise<void>]>([
-  ['the header is gone', async (repository, commit, { blobs }) => blobs.remove(headerKey(repository, commit))],
+  ['the header is missing', async (repository, commit, { blobs }) => blobs.remove(headerKey(repository, commit))],
   ['the header is damaged', (...which) => changeHeader(...which, bytes => bytes.subarray(9))],
   ['the header is of another form', (...which) => changeHeader(...which, () => gzipSync('{"packs":[1]}'))],
-  ['the header tells of wrong places', (...which) => rewriteHeader(...which, text => text.replace(/\[0,\d+,/g, '[0,1,'))],
-  ['the header tells of wrong packs', (...which) => rewriteHeader(...which, text => text.replace(/\[0,/g, '[7,'))],
+  ['the header has wrong locations', (...which) => rewriteHeader(...which, text => text.replace(/\[0,\d+,/g, '[0,1,'))],
+  ['the header names wrong packs', (...which) => rewriteHeader(...which, text => text.replace(/\[0,/g, '[7,'))],
   [
-    'the directories are said to be elsewhere',
+    'the directories have wrong locations',
     (...which) => rewriteHeader(...which, text => text.replace(/"directoryBytes":\d+/, '"directoryBytes":40')),
   ],
   ['the directories lie', (...which) => swapRecords(...which)],
-  ['the packs are gone', async (_, __, { blobs }) => removeAll(blobs, '/p/')],
+  ['the packs are missing', async (_, __, { blobs }) => removeAll(blobs, '/p/')],
   ['the packs are damaged', (_, __, { blobs }) => damageAll(blobs, '/p/')],
 ])('the snapshot equals one from scratch when %s', async (_, spoil) => {
   const repository = await newRepository()

@@ -51,7 +51,7 @@ describe('search covers', () => {
     for (const term of ['ander', 'woander', 'overview', 'codeword']) expect(terms).not.toContain(term)
   })
 
-  test('passages are taken from documents and prose of skills, and from nothing else', async () => {
+  test('passages of documents and prose of skills, and of nothing else', async () => {
     const { section, text } = await indexFiles({
       'docs/page.md': '# Page\n\nWords.\n',
       'docs/same.md': '# Page\n\nWords.\n',
@@ -72,7 +72,7 @@ describe('search covers', () => {
     ])
   })
 
-  test('keywords of what is delivered, and name and description alone of what is not', async () => {
+  test('keywords of delivered content, and name and description alone of the rest', async () => {
     const { section } = await indexFiles({
       'docs/page.md': '---\nkeywords: [orchard]\n---\n# Page\n',
       'a/SKILL.md': skill('a', 'Do.\n', 'metadata:\n  tags: harvest, cellar\n'),

@@ -39,7 +39,7 @@ describe('licenses', () => {
 })
 
 describe('withheld content', () => {
-  test('no row of any table names what is excluded or closed', async () => {
+  test('is named by no row of any table', async () => {
     const { rows, header } = await indexFiles({
       'SKILLSET.md': '---\nexclude: [hidden/, "*.private.md"]\n---\n',
       'hidden/SKILL.md': skill('hidden'),
@@ -64,7 +64,7 @@ describe('withheld content', () => {
   })
 })
 
-test('of a closed folder appears nowhere, not even the path of its license file', async () => {
+test('content of a closed folder appears nowhere, not even the path of its license file', async () => {
   const { rows } = await indexFiles({ 'closed/SKILLSET.md': '---\nbroken', 'closed/LICENSE': MIT, 'closed/a.md': '# A\n' })
   expect(rows('folders').get('closed')).toEqual({
     counts: { skills: 0, documents: 0 },

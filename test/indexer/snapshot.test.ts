@@ -137,8 +137,8 @@ describe('rules and includes', () => {
   })
 
   test.each([
-    ['may be copied: told', 'MIT', ['include.not_served']],
-    ['may not be copied itself: not told', 'Proprietary', []],
+    ['may be copied: reported', 'MIT', ['include.not_served']],
+    ['may not be copied itself: not reported', 'Proprietary', []],
   ])('an include that may not be copied, of a manifest whose folder %s', async (_, license, codes) => {
     const { rows } = await indexFiles({
       'SKILLSET.md': `---\nlicense: ${license}\ninclude: [reserved/a.md]\n---\n`,

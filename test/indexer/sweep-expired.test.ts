@@ -8,7 +8,7 @@ import { personRecord } from '#test/support/person-record.ts'
 
 const NOW = new Date('2026-11-24T00:00:00Z')
 
-test('grants and markers that are over are removed, and people and what still runs stay', async () => {
+test('expired grants and markers are removed, and people and running jobs stay', async () => {
   const states = createMemoryStateStore()
   const [over, running] = [{ exp: '2026-11-23T23:59:59.000Z' }, { exp: '2026-11-24T00:00:01.000Z' }]
   for (const key of [grantKey('a', '1'), spentKey('1')]) await states.create(key, over)

@@ -150,7 +150,7 @@ describe('a job that builds on packs that a sweep is about to remove', () => {
 describe('a second sweep', () => {
   const leaseOf = async (states: StateStore) => (await states.read(SWEEP_LEASE_KEY))?.value as Record<string, unknown>
 
-  test('does nothing while one is running, and telling what would go needs no turn', async () => {
+  test('does nothing while one is running, and a dry run needs no turn', async () => {
     const { all } = await mixed()
     let inside = 0
     const first = steppedPlace(all, async step => {

@@ -90,7 +90,7 @@ test('content that is published during its removal exists afterwards, in either 
   }
 })
 
-test('everything stays while what is published cannot be read', async () => {
+test('everything stays while the publication cannot be read', async () => {
   const at = openStores()
   await at.publish(OLD)
   await at.publish(NEW)

@@ -74,7 +74,7 @@ export function sweepOverStores({ blobs, states }: StorePair): void {
     expect(await all.keys()).toEqual([])
   })
 
-  test('removes what a dead job left, and what stands beside nothing', async () => {
+  test('removes objects of a dead job, and entries without a snapshot', async () => {
     const all = await openPlace()
     const never = await makeSnapshot(repository, commitOf(1), ['never published'])
     await never.writePacks(all.stores.blobs)

@@ -184,8 +184,8 @@ describe('a repository that its host hides', () => {
   })
 })
 
-describe('an unknown key', () => {
-  test('stays unchanged', async () => {
+describe('outside the scope of a sweep', () => {
+  test('an unknown key stays unchanged', async () => {
     const all = inMemory()
     const strange = ['probes/a', 'pub/x', 'pub/000/test-1/q/a', 'prv/000/test-1/p/short', 'media/a']
     for (const key of strange) await all.stores.blobs.create(key, Buffer.from('a'))
@@ -197,7 +197,7 @@ describe('an unknown key', () => {
     expect(await all.keys()).toEqual(before)
   })
 
-  test('jobs that wait keep their records', async () => {
+  test('waiting jobs keep their records', async () => {
     const all = inMemory()
     const record = { state: 'released', fence: 1, failures: 0 }
     await all.stores.states.create(jobKey(repository, commitOf(1)), record)
@@ -207,7 +207,7 @@ describe('an unknown key', () => {
     expect(await all.stores.states.list('ctl/job/')).toEqual([jobKey(repository, commitOf(1))])
   })
 
-  test('private and public repositories of one id are two', async () => {
+  test('a private and a public repository of one id are two', async () => {
     const all = inMemory()
     const closed = { ...repository, visibility: 'private' } as const
     const open = await written(all, 1)

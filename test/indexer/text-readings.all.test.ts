@@ -48,7 +48,7 @@ describe('texts of the next commit equal those from scratch', () => {
       { 'docs/linked.md': null, 'docs/linked.txt': LINKED, 'notes/plain.txt': null, 'notes/plain.md': 'Plain.\n' },
     ],
     ['a skill includes a text', { 'a/SKILL.md': '---\nname: a\ndescription: Does a.\ninclude: [/docs/linked.md]\n---\nDo a.\n' }],
-    ['the target of a link went', { 'docs/0/page-0.md': null }],
+    ['the target of a link was removed', { 'docs/0/page-0.md': null }],
     ['a text became a part of a skill', { 'docs/SKILL.md': skill('docs') }],
   ])('when %s', async (_, change) => {
     const { subject, blobs, states } = await firstCommit()

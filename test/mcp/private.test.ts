@@ -80,7 +80,7 @@ test('a token that is bad or of another repository is refused, on public address
   }
 })
 
-test('the server without an address reads what is public, and no credential', async () => {
+test('the server without an address reads public repositories, and no credential', async () => {
   const params = (address: string) => ({ name: 'browse_repo', arguments: { address } })
   for (const headers of [{}, bearer(), bearer('nonsense')]) {
     const read = await send('/mcp', 'tools/call', params('/gh/acme/tools'), headers)

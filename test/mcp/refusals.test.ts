@@ -87,9 +87,9 @@ describe('a request', () => {
       400,
       -32020,
     ],
-    ['of a revision that nobody knows', replaced('2026-07-28', '2099-01-01'), 400, -32022],
-    ['of a method that nobody knows', message('tools/destroy'), 404, -32601],
-    ['for a tool that nobody knows', message('tools/call', { name: 'rm', arguments: {} }), 400, -32602],
+    ['of an unknown revision', replaced('2026-07-28', '2099-01-01'), 400, -32022],
+    ['of an unknown method', message('tools/destroy'), 404, -32601],
+    ['for an unknown tool', message('tools/call', { name: 'rm', arguments: {} }), 400, -32602],
     ['for a tool without a name', replaced('"name":"x"', '"other":"x"', message('tools/call', { name: 'x' })), 400, -32602],
   ])('%s is refused', async (_, options, status, code) => {
     const answer = await post(ADDRESS, options)

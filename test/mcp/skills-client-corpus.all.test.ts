@@ -105,7 +105,7 @@ describe.runIf(CORPUS !== null).each(NAMES)('%s', name => {
     return listed.length
   }
 
-  test('one skill, several, and those of a folder are what git has', async () => {
+  test('one skill, several, and those of a folder equal the files of git', async () => {
     const address = `/local/${name}`
     const commit = git('rev-parse', 'HEAD').toString().trim()
     const [first = '', second = '', third = ''] = await offered(address)

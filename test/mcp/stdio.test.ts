@@ -170,7 +170,7 @@ describe('the process', () => {
   })
 
   test.each([
-    ['a host that is none', 'https://elsewhere.example/a/b', /example\/a\/b is neither a folder nor the address of a repository/],
+    ['an unknown host', 'https://elsewhere.example/a/b', /example\/a\/b is neither a folder nor the address of a repository/],
     ['a repository that is not there', 'local/acme/tolos', /\/local\/acme\/tolos: /],
     ['a branch that is not there', 'local/acme/tools@mian', /\/local\/acme\/tools@mian: /],
   ])('would end with one line about %s', async (_what, target, says) => {

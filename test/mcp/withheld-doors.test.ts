@@ -57,7 +57,7 @@ test('the words can be found: git has them, and the open skill is served', async
   )
 })
 
-describe('no withheld word appears', () => {
+describe('no withheld word is in', () => {
   test.each(PATHS)('a tool or a resource that is asked for %s', async path => {
     const uri = `skill:/${ADDRESS}/${path}`
     const answers = await Promise.all([

@@ -13,7 +13,7 @@ test('for any actions of apps, people and time, two replicas follow the model of
   )
 })
 
-test('and over a store that reports failed writes too', async () => {
+test('two replicas follow the model of grants over a store that reports failed writes, too', async () => {
   const open = () => carelessStates(createMemoryStateStore(), 0.2)
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { maxLength: 60, size: 'max' }), async steps => runStepsOver(open(), steps)),

@@ -73,7 +73,7 @@ test('pages joined are the whole list, for any limits', async () => {
   )
 })
 
-test('the answer for a folder is the whole answer without what lies elsewhere', async () => {
+test('the answer for a folder is the whole answer without results elsewhere', async () => {
   const compared = { outside: 0, inSkills: 0 }
   await fc.assert(
     fc.asyncProperty(asked, async ([plan, asking]) => {
@@ -130,7 +130,7 @@ const manyFiles = fc
   )
   .map(files => Object.fromEntries(files.map(([folders, name, words]) => [`${folders.join('/')}/${name}`, `# ${words}\n`])))
 
-test('the answer for any folder of a large tree is the whole answer without what lies elsewhere', async () => {
+test('the answer for any folder of a large tree is the whole answer without results elsewhere', async () => {
   await fc.assert(
     fc.asyncProperty(manyFiles, async files => {
       const address = await open({ files: { LICENSE: MIT, ...files } })

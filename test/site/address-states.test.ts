@@ -87,7 +87,7 @@ describe('states', () => {
     ['index.manifests_unreadable', ['/docs/limits', '/docs/manifest-keys']],
     ['index.internal', []],
   ] as const)(
-    'after %s a visitor is led to other refs and to the host, and an author to what there is to change',
+    'after %s the page links other refs and the host for a visitor, and the fix for an author',
     async (errorCode, docs) => {
       const mounts = () =>
         readyMount(
@@ -139,7 +139,7 @@ describe('states', () => {
     ['docs/guide.md', { files: () => filePage() }, 'file'],
     ['big.csv', { files: () => refusal('file.too_large', { sourceUrl: 'https://host.example/big' }) }, 'file'],
   ] satisfies [string, Answers, string][])(
-    'an address that ends at %s is no folder, and leads to what is there',
+    'an address that ends at %s is no folder, and links the existing file',
     async (path, answers, view) => {
       const { get } = await open({ mounts: () => refusal('mount.path_not_found'), ...answers })
       const location = `${PAGE}@v1?view=${view}&path=${path}`
@@ -177,7 +177,7 @@ describe('states', () => {
     expect(textOf((await get(`${PAGE}?opened=constructor`)).html)).not.toContain('The URL was')
   })
 
-  test('an address that ends at nothing leads to no file', async () => {
+  test('an address that ends at nothing links no file', async () => {
     const { get } = await open({ mounts: () => refusal('mount.path_not_found'), files: () => refusal('file.not_found') })
     expect((await get(`${PAGE}/nothing`)).html).not.toContain('view=file')
   })

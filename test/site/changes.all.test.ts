@@ -49,7 +49,7 @@ const get = async (target: string) => {
 const LIST = () => `${ADDRESS}?view=changes&from=${first}`
 const ONE = () => `${LIST()}&path=a/SKILL.md`
 
-test('the page lists what changed by signs and words, and leads to each skill', async () => {
+test('the page lists changes by signs and words, and links each skill', async () => {
   const { status, html } = await get(LIST())
   expect(status).toBe(200)
   for (const words of ['+</span> added', '−</span> removed', '~</span> changed', 'changes 2 skills', 'new.example', 'U+202E'])
@@ -84,7 +84,7 @@ test('skills that a rule alone changes are one entry with a link to each', async
   expect(one).toContain(`href="/local/acme/rules?view=changes&amp;from=${from}"`)
 })
 
-test('facts have lines, commands and the description before and after; what a license hides is not called the same', async () => {
+test('facts have lines, commands and the description before and after; a hidden text is not called unchanged', async () => {
   const facts = await repositories.create('acme', 'facts')
   const from = await facts.commit({
     'package.json': MIT,
@@ -143,7 +143,7 @@ test('without a ref, the page of a skill lists the commits that changed it, in b
   expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&format=markdown`)).html).toContain(`- since [${first}](`)
 })
 
-test('that of a repository lists the commits that changed its listed files, and explains the form', async () => {
+test('without a ref, the page of a repository lists the commits that changed its listed files, and explains the form', async () => {
   const tip = (await service.get('mounts', ADDRESS)).commit
   const { html } = await get(`${ADDRESS}?view=changes`)
   for (const words of ['Commits that changed what agents read here', 'all 40 digits']) expect(html).toContain(words)
@@ -175,7 +175,7 @@ test('Markdown has the same', async () => {
   expect((await get(`${ONE()}&format=markdown`)).html).toContain('+See [it](https://new.example/x).')
 })
 
-test('a pin that is not the newest leads to what changed since, and the form to two refs', async () => {
+test('an older pin links the changes since, and the form two refs', async () => {
   const pinned = await get(`${ADDRESS}@${first}?view=skill&path=a/SKILL.md`)
   expect(pinned.html).toContain(`view=changes&amp;path=a/SKILL.md&amp;from=${first}`)
   const opened = await get(`/open?address=${ADDRESS}&from=${first}&ref=main&path=a%2FSKILL.md`)

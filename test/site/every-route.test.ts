@@ -103,7 +103,7 @@ test('v5.0.0-3.4.6: no answer may be framed', () => {
   expect(failing(answer => /frame-ancestors 'none'|sandbox/.test(policyOf(answer)))).toEqual([])
 })
 
-test('v5.0.0-3.2.1: what is no page is no document of this origin: its policy has no script, and drawings are sandboxed', () => {
+test('v5.0.0-3.2.1: an answer that is no page is no document of this origin: its policy has no script, and drawings are sandboxed', () => {
   const others = answers.filter(answer => typeOf(answer) !== 'text/html')
   expect(others.length).toBeGreaterThan(100)
   expect(others.filter(answer => /script-src|unsafe-eval/.test(policyOf(answer))).map(nameOf)).toEqual([])

@@ -95,12 +95,12 @@ test('while nothing is ready the example comes first, marked as such', async () 
   expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
 })
 
-describe('the address field is there', () => {
+describe('the address field is shown', () => {
   test.each<[string, Answers]>([
-    ['where nothing is featured', { featured: () => ({ items: [] }) }],
-    ['where what is featured cannot be read', { featured: () => refusal('service.internal') }],
+    ['without featured repositories', { featured: () => ({ items: [] }) }],
+    ['with featured repositories that cannot be read', { featured: () => refusal('service.internal') }],
     [
-      'where the example is gone in between',
+      'if the example disappears meanwhile',
       { featured: () => ({ items: [readyCard()] }), mounts: () => refusal('mount.unavailable') },
     ],
   ])('%s', async (_name, answers) => {

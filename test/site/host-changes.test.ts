@@ -66,7 +66,7 @@ async function show(target: string): Promise<Shown> {
   return { status: answer.status, location: answer.headers.get('location'), html: await answer.text() }
 }
 
-test('before anything changes, every page is there', async () => {
+test('before a change, every page exists', async () => {
   for (const view of VIEWS) expect((await show(PAGE + view)).status, view).toBe(200)
   expect(textOf((await show(OWNER)).html)).toContain('1 skill')
   expect(attributesOf((await show('/')).html, 'a', 'href')).toContain(PAGE)
@@ -89,7 +89,7 @@ describe('a repository', () => {
   })
 
   test.each<[string, () => void]>([
-    ['went private', () => Object.assign(repository, { visibility: 'private' })],
+    ['became private', () => Object.assign(repository, { visibility: 'private' })],
     ['was blocked', () => Object.assign(repository, { blocked: { reason: 'dmca', createdAt: '2026-01-01T00:00:00Z' } })],
     ['was removed', () => app.github.world.remove(repository)],
   ])('that %s has no page a minute later, and no other page names its content', async (_name, change) => {

@@ -45,7 +45,7 @@ const terms = (): AnswerOf<'legal'> => ({
 })
 
 describe('the showcase of the front page', () => {
-  test('has title, words and a link to its address, and is not there without entries', async () => {
+  test('has title, words and a link to its address, and is absent without entries', async () => {
     const { get } = await open({ featured, showcase: () => ({ items: [entry()] }) })
     const { html } = await get('/')
     for (const words of ['Showcase', 'A title', 'A body.', 'Open it', 'one']) expect(textOf(html)).toContain(words)

@@ -43,7 +43,7 @@ test.each(['?view=find&query=pdf', '?view=browse'])(
   },
 )
 
-test('a list of any length keeps its URL short, and what is no list of cursors is not carried on', () => {
+test('a list of any length keeps its URL short, and an invalid list of cursors is dropped', () => {
   let place = { cursor: undefined as string | undefined, back: [] as readonly string[] }
   for (let number = 2; number <= 40; number++) place = placeAfter(place, `c${number}`)
   expect(place.back).toEqual(Array.from({ length: 12 }, (_, index) => `c${28 + index}`))

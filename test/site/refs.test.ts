@@ -69,7 +69,7 @@ test('nothing is shown if the default branch is at the pinned commit, or the hos
   }
 })
 
-test('a kept page of a pinned commit is drawn anew when the default branch moves', async () => {
+test('a cached page of a pinned commit is rendered again when the default branch moves', async () => {
   let commit = COMMIT
   const { get } = await open({ mounts: pinned, refs: () => refList({ branches: [{ name: 'main', commit }] }) })
   for (let turn = 0; turn < 2; turn++) expect(textOf((await get(`${PAGE}@${COMMIT}`)).html)).not.toContain('another commit')

@@ -103,7 +103,7 @@ test('a long file is read whole on its own page', async () => {
   expect(file?.pieces?.join('')).toContain('-true\n+false\n')
 })
 
-test('a file that is not text has its size, and one that neither side has is none', async () => {
+test('a file that is not text has its size, and one that neither side has is missing', async () => {
   const { client } = clientOf(() => null)
   const place = (path: string) => ({ address: ADDRESS, path })
   expect(await loadFileDifference(client, place('a/logo.png'), place('a/logo.png'))).toMatchObject({

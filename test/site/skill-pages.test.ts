@@ -58,7 +58,7 @@ test('all pages are joined, up to a bound, and the rest is linked', async () => 
   expect(exactTextsOf((await get(next)).html)).toEqual([BODY[PAGES_READ]])
 })
 
-test('a number past the last page, or one that is none, shows a page', async () => {
+test('an invalid number, or one past the last page, shows a page', async () => {
   const { get, questions } = await openLong()
   expect((await get(exact('&page=999999'))).status).toBe(200)
   expect(questions.length).toBe(PAGES_READ)

@@ -107,7 +107,7 @@ describe('front matter', () => {
 describe('manifests', () => {
   test.for<[string, TestFile]>([
     ['no closing line', '---\nname: x\n'],
-    ['YAML that is none', '---\nname: a: b\n---\n'],
+    ['invalid YAML', '---\nname: a: b\n---\n'],
     ['a list', '---\n- a\n---\n'],
     ['duplicate keys', '---\nexclude: [a]\nexclude: [b]\n---\n'],
     ['an alias', '---\nname: &n a\ndescription: *n\n---\n'],
@@ -156,7 +156,7 @@ describe('manifests', () => {
     expect((await overviewOf(address)).counts.skills).toBe(1)
   })
 
-  test('no deeper manifest gives back what an ancestor excludes', async () => {
+  test('no deeper manifest lifts an exclusion of an ancestor', async () => {
     const address = await open({
       'SKILLSET.md': '---\nexclude: ["*.md", "!SKILL.md"]\n---\n',
       'x/SKILLSET.md': '---\nexclude: ["!*.md", "!/page.md"]\n---\n',
@@ -191,7 +191,7 @@ describe('manifests', () => {
 })
 
 describe('skills', () => {
-  test('nested skills and one at the root each own what is nearest', async () => {
+  test('nested skills and one at the root each own the files nearest to them', async () => {
     const address = await open({
       'SKILL.md': skillText('root'),
       'references/r.md': '# R\n',

@@ -7,7 +7,7 @@ import { app, codeOf, codes, open, overviewOf, skillOf, useTrapScene } from './t
 useTrapScene()
 
 describe('links of the tree', () => {
-  test('a SKILL.md, README or LICENSE that is a link to itself or to nothing is not there, and nothing else suffers', async () => {
+  test('a SKILL.md, README or LICENSE that is a link to itself or dangling is missing, without other effects', async () => {
     const address = await open({
       'a/SKILL.md': skillText('a'),
       'a/LICENSE': { link: 'LICENSE' },
@@ -67,7 +67,7 @@ describe('links of the tree', () => {
     expect(await codeOf(address, 'skills/sub')).toBe('file.not_found')
   })
 
-  test('a missing blob is a diagnostic, and what else the repository holds is there', async () => {
+  test('a missing blob is a diagnostic, and the rest of the repository is served', async () => {
     const address = await open(
       { 'a/SKILL.md': skillText('a', '[x](x.md)\n'), 'a/x.md': '# X gone\n', 'b.md': '# B\n' },
       async (repository, commit) => repository.dropObject(await repository.oidAt(commit, 'a/x.md')),

@@ -182,7 +182,7 @@ test('a repair that stops between removing and writing is continued', async () =
   expect(await service.askAll()).toEqual(right.map(body => ({ status: 200, body })))
 })
 
-test('while the host does not answer nothing is taken away: what is whole of a damaged snapshot is served on', async () => {
+test('while the host does not answer nothing is removed: whole parts of a damaged snapshot are still served', async () => {
   const { indexer, right, service, repair, contents } = await openDamaged()
   const before = await contents()
   const away = indexer.deps.hosts.map(({ segment, isRemote }) => ({

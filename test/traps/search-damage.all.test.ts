@@ -22,7 +22,7 @@ const PLACES = 32
 
 const UNAVAILABLE = { status: 503, body: { error: { code: 'skill.unavailable', message: expect.any(String) } } }
 
-test('the library is larger than what is read whole, and lies in two packs', async () => {
+test('the library is too large to be read whole, and lies in two packs', async () => {
   const segments = (await stored('library')).header.search?.segments ?? []
   expect(segments.reduce((sum, [, , length]) => sum + length, 0)).toBeGreaterThan(1024 * 1024)
   expect(segments).toHaveLength(2)

@@ -146,7 +146,7 @@ describe('an odd query is answered like any other', () => {
     ['colons', '::'.repeat(FIND_QUERY_CHARACTERS / 2)],
     ['case changes', 'aB'.repeat(FIND_QUERY_CHARACTERS / 2)],
     ['jamo and half-width kana', 'ﾊﾟ'.repeat(FIND_QUERY_CHARACTERS / 2)],
-    ['what normalizes to 18 times its length', '\ufdfa'.repeat(FIND_QUERY_CHARACTERS)],
+    ['a text that normalizes to 18 times its length', '\ufdfa'.repeat(FIND_QUERY_CHARACTERS)],
     ['marks alone', '\u0301'.repeat(FIND_QUERY_CHARACTERS)],
     ['variation selectors', '\ufe0f'.repeat(FIND_QUERY_CHARACTERS)],
     ['right-to-left marks', '\u202e\u200f\u2067'],
@@ -254,7 +254,7 @@ describe('a cursor', () => {
     ['the query in capitals', '?query=BREAD'],
     ['the query with a space behind it', '?query=bread%20'],
     ['a path', '?query=bread&path=list'],
-    ['the root as path of nobody', '?query=bread&path=docs'],
+    ['the root as an explicit path', '?query=bread&path=docs'],
     ['a mount', '/list?query=bread'],
   ])('is not for %s', async ([, target]) => {
     expect(await send(`${FIND}${target}&cursor=${await first()}`)).toMatchObject(INVALID)
@@ -278,7 +278,7 @@ describe('a cursor', () => {
     expect(await send(`/api/v1/find/local/acme/other?query=bread&cursor=${json.nextCursor}`)).toMatchObject(INVALID)
   })
 
-  test('with any of its characters changed, cut, lengthened or respelled is none', async () => {
+  test('with any character changed, cut, added or respelled is refused', async () => {
     const cursor = await first()
     const changed = Array.from(cursor, (_, at) => mistyped(cursor, at))
     const others = [

@@ -263,7 +263,7 @@ describe('Kubernetes', async () => {
     for (const { ipBlock } of rest.to) expect(ipBlock.except.length).toBeGreaterThan(0)
   })
 
-  test('nothing is open but what a policy names', () => {
+  test('only ports that a policy names are open', () => {
     const policies = ofKind('NetworkPolicy')
     expect(policies.find(({ metadata }) => metadata.name === 'nothing-else').spec).toEqual({
       podSelector: {},

@@ -42,7 +42,7 @@ describe('Dockerfile', async () => {
     expect(ofRun.find(([name]) => name === 'CMD')).toEqual(['CMD', '["serve"]'])
   })
 
-  test('leaves out what is secret or not needed', async () => {
+  test('leaves out secret and unneeded files', async () => {
     const ignored = (await read(DEPLOY, 'Dockerfile.dockerignore')).split('\n')
     expect(ignored).toEqual(expect.arrayContaining(['.git', '**/node_modules', '.mountglass', 'test']))
     // Where operators put what the files here tell them to fill in.

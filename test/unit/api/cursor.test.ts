@@ -69,7 +69,7 @@ test('the first key seals, all keys open, a removed key opens nothing', () => {
   expect(() => readCursor(keysOf([NEW]), BINDING, cursor, Position)).toThrow(REFUSED)
 })
 
-test('new keys are read back, and what holds no keys is none', () => {
+test('new keys are read back, and invalid text has no keys', () => {
   expect(parseSealingKeys(formatNewKeys('1', Buffer.alloc(32, 9)))).toEqual([
     { kid: '1', key: Buffer.alloc(32, 9).toString('base64url') },
   ])

@@ -25,7 +25,7 @@ describe('a skill has', () => {
   test.each<[what: string, declared: string, directory: string, name: string]>([
     ['the name that its author declares', 'sort-mail', 'skills/mail', 'sort-mail'],
     ['it in small letters and hyphens', 'Writing Hookify_Rules v2.0!', 'skills/x', 'writing-hookify-rules-v2-0'],
-    ['no way out of a folder in it', '../../.ssh/authorized_keys', 'skills/x', 'ssh-authorized-keys'],
+    ['no path out of a folder in it', '../../.ssh/authorized_keys', 'skills/x', 'ssh-authorized-keys'],
     ['no control character in it', 'a\u0000b\u001b[31m\u202e', 'skills/x', 'a-b-31m'],
     ['at most 64 characters of it', `${'n'.repeat(63)} and more`, 'skills/x', 'n'.repeat(63)],
     ['that of its folder where nothing of it can be written', '技能', 'skills/pdf', 'pdf'],

@@ -6,7 +6,7 @@ import { PATIENCE_MS } from '#infra/github/host.ts'
 import { HISTORY_WAIT_MS } from '#infra/local/host.ts'
 
 // Other tests inject their patience, so these values would otherwise be tested by none.
-test('a visitor waits at most six seconds for a git host, and less for what a page could show without', () => {
+test('a visitor waits at most six seconds for a git host, and less for optional parts of a page', () => {
   expect(2 * PATIENCE_MS).toBeLessThanOrEqual(6_000)
   expect(ANSWER_MS).toBeLessThanOrEqual(6_000)
   expect(HISTORY_WAIT_MS).toBeLessThanOrEqual(6_000)

@@ -94,7 +94,7 @@ describe('bounded work', () => {
     expect(await mapFew([1, 2, 3, 4, 5, 6], async number => number * 2)).toEqual([2, 4, 6, 8, 10, 12])
   })
 
-  test('the first failure ends a walk after what was begun', async () => {
+  test('the first failure ends a walk after the running tasks', async () => {
     const seen: number[] = []
     async function* numbers() {
       for (let number = 0; number < 100; number++) yield number

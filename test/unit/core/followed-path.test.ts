@@ -32,7 +32,7 @@ test.each<[string, string, Record<string, string | null>, string | null]>([
   ['a file', 'deep/er/b.md', {}, 'deep/er/b.md'],
   ['a folder', 'deep', {}, 'deep/'],
   ['nothing', 'deep/none.md', {}, null],
-  ['what would lie below a file', 'a.md/b.md', {}, null],
+  ['a path below a file', 'a.md/b.md', {}, null],
   ['a link', 'l', { l: 'deep/er/b.md' }, 'deep/er/b.md'],
   ['a link through a folder that is one', 'l/b.md', { l: 'deep/er/' }, 'deep/er/b.md'],
   ['the folder above what a link leads to, not above the link', 'l/../er/b.md', { l: 'deep/er' }, 'deep/er/b.md'],

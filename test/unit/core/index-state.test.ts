@@ -98,7 +98,7 @@ test('a lease lasts as long as the queue says', () => {
   expect(renewed(lease(), NOW, 2)).toEqual(lease({ until: at(2) }))
 })
 
-test('deaths are counted, and the third is a failure with the code of what happened', () => {
+test('crashes are counted, and the third is a failure with the code of its cause', () => {
   const waiting = { state: 'released', fence: 4, failures: 1 }
   const counted = [0, 1, 2].map(crashes => crashed(lease({ failures: 1, crashes }), 'index.timeout', NOW))
   expect(counted).toEqual([
@@ -178,7 +178,7 @@ test('after any sequence of events, job records can be stored, the fence never f
   )
 })
 
-test('a marker with a commit that is not a full lower-case hash is none', () => {
+test('a marker whose commit is not a full lower-case hash is invalid', () => {
   const marker = { repository: REPOSITORY, commit: 'a'.repeat(40), offeredAt: at(0) }
   expect(QueueMarker.parse(marker)).toEqual(marker)
   for (const commit of ['A'.repeat(40), 'a'.repeat(39), '', null])

@@ -74,7 +74,7 @@ test('cookies are bound to the host wherever browsers take Secure, and only ther
     expect(cookiesOf(origin).session.set('x'), origin).toMatch(/^session=x; Path=\/; HttpOnly; SameSite=Lax/)
 })
 
-test('v5.0.0-15.3.7: a cookie that is there twice is none, and names are whole', () => {
+test('v5.0.0-15.3.7: a duplicate cookie is ignored, and names match whole', () => {
   expect(cookieOf({ cookie: 'a=1; session=x' }, 'session')).toBe('x')
   expect(cookieOf({ cookie: 'session=x; session=y' }, 'session')).toBeNull()
   expect(cookieOf({ cookie: 'xsession=x; session2=y; Session=z' }, 'session')).toBeNull()

@@ -97,7 +97,7 @@ test('skills that share a fact open after the first twenty', () => {
   expect(fact).toContain('skill-24/SKILL.md')
 })
 
-test('a summary that GitHub would refuse counts what does not fit', () => {
+test('a summary too large for GitHub counts the rest', () => {
   const items = Array.from({ length: 6_000 }, (_, at) => document(`${'long-folder-name/'.repeat(10)}${at}.md`))
   const text = differenceSummary(compared(items), [])
   expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024)

@@ -53,7 +53,7 @@ const Lock: fc.Arbitrary<LockFile> = fc.record({
 
 const sorted = (lock: LockFile) => parseLockFile(formatLockFile(lock))
 
-test('a lock file reads as what was written', () => {
+test('a lock file is read as it was written', () => {
   fc.assert(
     fc.property(Lock, lock => {
       const read = sorted(lock)
@@ -111,7 +111,7 @@ describe('a lock file is refused', () => {
       /not a canonical address/,
     ],
     ['with an address that is there twice', JSON.stringify({ version: 2, addresses: [pin, pin] }), /acme\/tools is there twice/],
-    ['with a key that it does not know', JSON.stringify({ version: 2, addresses: [], more: 1 }), /is damaged/],
+    ['with an unknown key', JSON.stringify({ version: 2, addresses: [], more: 1 }), /is damaged/],
   ])('%s', (_what, text, says) => {
     expect(() => parseLockFile(text)).toThrow(LockFileError)
     expect(() => parseLockFile(text)).toThrow(says)

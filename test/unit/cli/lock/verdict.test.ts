@@ -98,7 +98,7 @@ describe('a line reports of a skill', () => {
       [{ ...A, sha256: null, delivery: 'incomplete', includes: [] }],
       '~ a/SKILL.md  in full → incomplete; includes by shared.md (removed); serving',
     ],
-    ['that it is gone', [A], [], '- a/SKILL.md  gone'],
+    ['that it is missing', [A], [], '- a/SKILL.md  gone'],
     ['that it is new', [], [A], '+ a/SKILL.md  new'],
     [
       'that it is described only now',
@@ -152,7 +152,7 @@ test('a name with hidden characters is shown with them marked', () => {
   expect(linesOf(pin([]), pin([hidden])).join('\n')).toContain('a<U+202E>/SKILL.md')
 })
 
-test('a repository with a new name is a difference, and its name in other letters is none', () => {
+test('a repository with a new name is a difference, and its name in another case is none', () => {
   const renamed = judge(pin([A]), { pin: pin([A], { address: '/gh/acme/utensils@main' }) })
   expect(renamed).toMatchObject({ status: 'different', renamedTo: '/gh/acme/utensils@main' })
   expect(exitCodeOf([renamed], true)).toBe(1)
@@ -169,7 +169,7 @@ test('skills absent from a partial index are unknown, and never gone', () => {
   expect(exitCodeOf([moved], true)).toBe(3)
 })
 
-test('a difference outweighs what could not be read', () => {
+test('a difference outweighs an unread address', () => {
   const unread = judge(pin([A]), { error: { code: 'mount.unavailable', message: 'later' }, isGone: false })
   const gone = judge(pin([A]), { error: { code: 'mount.repo_not_found', message: 'none' }, isGone: true })
   expect([unread.status, gone.status]).toEqual(['unverified', 'gone'])

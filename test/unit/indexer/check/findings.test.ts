@@ -33,7 +33,7 @@ test.each([
   ['not where its name is only a part of another', 'one.md', '[x](../gone.md)\n', '[x](one.md "One")\n', 'SKILLSET.md:3'],
   ['not where its name is only a word', 'gone.md', 'About gone.md.\n', '[x]\n\n[x]: gone.md\n', 'SKILLSET.md:5'],
   ['in angle brackets', 'a b.md', '[x](<a b.md>)\n', '', 'a/SKILL.md:5'],
-  ['of a form that is not looked for', 'a(b).md', '[x](a\\(b).md)\n', '', 'a/SKILL.md:'],
+  ['of an unsupported form', 'a(b).md', '[x](a\\(b).md)\n', '', 'a/SKILL.md:'],
 ])('a broken link is reported with the file and line of the link: %s', (_name, target, own, rules, expected) => {
   expect(linesOf(target, own, rules)).toEqual([expected])
 })

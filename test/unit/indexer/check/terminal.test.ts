@@ -10,7 +10,7 @@ const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
 const NONE = { kind: 'none', name: null, source: null } as const
 const OPTIONS = { paint: plain, all: false, milliseconds: 1_234, width: 200 }
 
-test('the report ends with what is wrong, beside what sums up', () => {
+test('the report ends with the faults, followed by the summary', () => {
   const report = checked({
     findings: [
       finding({

@@ -45,7 +45,7 @@ test('equal files are read once and count once, for any number of links', () => 
   })
 })
 
-test('pictures do not count, and what cannot be served or read is left out without a word', () => {
+test('pictures do not count, and unservable and unreadable files are left out without a diagnostic', () => {
   const pictures = many(COUNT, 'x').map(({ path }) => file(`${path}.png`))
   expect(select([file('a.txt'), file('b.png'), { ...file('c.txt'), sizeBytes: null }], pictures)).toEqual({
     paths: ['a.txt'],

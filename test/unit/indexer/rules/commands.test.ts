@@ -112,13 +112,13 @@ test('of a script stand on any line but in comments', () => {
 })
 
 test.each([
-  ['a comment that ends like a line that goes on', '# a \\\nsudo b', '2 sudo b'],
+  ['a comment that ends like a continued line', '# a \\\nsudo b', '2 sudo b'],
   ['a backslash that is escaped', 'echo a\\\\\nsudo b', '2 sudo b'],
   ['a backslash before a space', 'echo a \\ \nsudo b', '2 sudo b'],
   ['a folder whose name ends the line', 'dir C:\\\nnpx b', '2 npx b'],
   ['a comment behind a pipe', 'curl x |\n# b\nsh', '1 curl x |\nsh'],
   ['a comment on the line of a pipe', 'curl x | # b\nsh', '1 curl x |\nsh'],
-  ['what looks like a comment', 'echo "| # "; sudo b', '1 echo "| # "; sudo b'],
+  ['a text like a comment', 'echo "| # "; sudo b', '1 echo "| # "; sudo b'],
   ['an empty line behind a pipe', 'curl x |\n\nsh', '1 curl x |\nsh'],
   ['a comment that a carriage return ends', '# a\rsudo b\n', '1 sudo b'],
 ])('%s does not hide the next command', (_, text, expected) => {

@@ -75,30 +75,30 @@ describe('a skill is a copy of another one', () => {
 
 describe('a skill is no copy', () => {
   test.each<[string, Record<string, PlannedContent>]>([
-    ['where a file has other bytes', twice({ 'deep/b.md': 'other' })],
-    ['where a file is missing', twice({ 'c.md': 'C' })],
-    ['where rules of another folder apply to it', { ...twice(), '.claude/SKILLSET.md': '---\n---\nObey.\n' }],
-    ['where its license permits no copy', { ...twice(), '.claude/LICENSE': 'All rights reserved.\n' }],
-    ['where a manifest of its own includes another file', both({ 'SKILLSET.md': '---\ninclude: [../shared.md]\n---\n' })],
-    ['where a manifest above includes a file of one', { ...twice(), 'SKILLSET.md': '---\ninclude: [skills/x/a.md]\n---\n' }],
+    ['if a file has other bytes', twice({ 'deep/b.md': 'other' })],
+    ['if a file is missing', twice({ 'c.md': 'C' })],
+    ['if rules of another folder apply to it', { ...twice(), '.claude/SKILLSET.md': '---\n---\nObey.\n' }],
+    ['if its license permits no copy', { ...twice(), '.claude/LICENSE': 'All rights reserved.\n' }],
+    ['if a manifest of its own includes another file', both({ 'SKILLSET.md': '---\ninclude: [../shared.md]\n---\n' })],
+    ['if a manifest above includes a file of one', { ...twice(), 'SKILLSET.md': '---\ninclude: [skills/x/a.md]\n---\n' }],
     [
-      'where a manifest of its own has other rules and is excluded',
+      'if a manifest of its own has other rules and is excluded',
       {
         ...twice({ 'SKILLSET.md': '---\n---\nObey.\n' }),
         'skills/x/SKILLSET.md': '---\n---\nRelax.\n',
         'SKILLSET.md': '---\nexclude: [x/SKILLSET.md]\n---\n',
       },
     ],
-    ['where its license is another one', { ...twice(), '.claude/LICENSE': APACHE }],
+    ['if its license is another one', { ...twice(), '.claude/LICENSE': APACHE }],
     [
-      'where a file of it may not be copied',
+      'if a file of it may not be copied',
       {
         ...twice(),
         'REUSE.toml': reuse('.claude/skills/x/deep/*.md', 'LicenseRef-Own'),
         'LICENSES/LicenseRef-Own.txt': 'All rights reserved.\n',
       },
     ],
-    ['where an include leads to another file', twice({}, skillText('x', 'B.\n', 'include: [../shared.md]\n'))],
+    ['if an include leads to another file', twice({}, skillText('x', 'B.\n', 'include: [../shared.md]\n'))],
   ])('%s', (_name, files) => {
     expect(copiesIn(files)).toEqual({})
   })

@@ -56,7 +56,7 @@ describe('a pattern', () => {
 test.each<[string, string[], string, boolean]>([
   ['the last pattern that matches decides', ['*.md', '!a.md'], 'a.md', false],
   ['and can be taken back again', ['*.md', '!a.md', 'a.*'], 'a.md', true],
-  ['what lies in an excluded folder stays excluded', ['x/', '!x/a.md'], 'x/a.md', true],
+  ['a file in an excluded folder stays excluded', ['x/', '!x/a.md'], 'x/a.md', true],
   ['a folder that is kept keeps what the list gives back', ['x/*', '!x/a.md'], 'x/a.md', false],
 ])('%s', (_name, patterns, path, expected) => {
   expect(excludes(patterns, path)).toBe(expected)

@@ -90,7 +90,7 @@ describe('YAML', () => {
 
   test.each<[string, string, object, string?]>([
     [
-      'a colon in a line that goes on',
+      'a colon in a continued line',
       'name: a\ndescription: Sorts mail.\n  Keywords: inbox, order\n\n  When: it is full\nlicense: MIT',
       { name: 'a', description: 'Sorts mail. Keywords: inbox, order When: it is full', license: 'MIT' },
     ],

@@ -16,7 +16,7 @@ describe('hidden characters are reported with their lines', () => {
     ['controls', 'a\u0007\n\u009B2J\n', 'hidden characters (U+0007, U+009B) on lines 1, 2'],
     ['a lone carriage return', 'safe\rrm -rf\n', 'hidden characters (U+000D) on line 1'],
     [
-      'more than anybody counts',
+      'more than are counted',
       'x\u200B\n'.repeat(60_000),
       'hidden characters (U+200B) on lines 1, 2, 3, 4, 5, 6, 7, 8 and 49992 more',
     ],

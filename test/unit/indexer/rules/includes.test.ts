@@ -170,7 +170,7 @@ describe('a missing file has its code', () => {
     expect(answer.candidates).toEqual(['x/a/own.md'])
   })
 
-  test('include.not_text: what was read and is no text', () => {
+  test('include.not_text: a file that is no text', () => {
     expect(resolve('include: [own.md]\n', { 'x/a/own.md': 'x' }, () => false)).toMatchObject({
       files: [],
       failures: ['include.not_text'],

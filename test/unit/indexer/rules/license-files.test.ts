@@ -194,7 +194,7 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
     ['below a file', '../LICENSE/x'],
     ['with a line break', '../LICENSE\n'],
     ['to an empty name', ''],
-  ])('a link %s is not there', (_, link) => {
+  ])('a link %s is missing', (_, link) => {
     const files = { LICENSE: text('MIT'), 'a/LICENSE': { link }, 'b/LICENSE': { link: '../a/LICENSE' } }
     expect(licenseOf({ files }, 'a')).toEqual(['open', 'MIT', 'LICENSE'])
   })
@@ -210,7 +210,7 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
     expect(licenseOf({ files, skills }, 'a/s')).toEqual(['open', 'MIT', 'legal/MIT.txt'])
   })
 
-  test('a submodule is not there', () => {
+  test('a submodule is missing', () => {
     const sources = sourcesOf({ files: { LICENSE: text('MIT'), 'a/LICENSE': text('ISC') } })
     const filesIn: typeof sources.filesIn = folder =>
       folder === 'a' ? new Map([['LICENSE', { mode: '160000', oid: 'a/LICENSE', sizeBytes: null }]]) : sources.filesIn(folder)
@@ -235,7 +235,7 @@ as defined in the Apache-2.0 license, shall be dual licensed as above, without a
   })
 })
 
-describe('reading what is needed', () => {
+describe('reading the necessary files', () => {
   test('requests the texts that matter, links and named files in further rounds', () => {
     const tree: Tree = {
       skills: { 'skills/one': 'see TERMS.md', 'skills/two': 'MIT' },

@@ -8,7 +8,7 @@ describe('the nearest declaration', () => {
     expect(resolve({}, 'a/b')).toEqual({ license: { kind: 'none', name: null, source: null }, issues: [], open: false })
   })
 
-  test('a license file covers what lies below it, until a nearer one', () => {
+  test('a license file covers the files below it, except below a nearer one', () => {
     const tree = { files: { LICENSE: text('MIT'), 'a/LICENSE': text('Apache-2.0') } }
     expect(licenseOf(tree, 'b/c')).toEqual(['open', 'MIT', 'LICENSE'])
     expect(licenseOf(tree, 'a/x/y')).toEqual(['open', 'Apache-2.0', 'a/LICENSE'])
@@ -178,7 +178,7 @@ describe('declared words', () => {
     expect(licenseOf({ manifests: { skill: 'see /LICENSE.txt' }, files }, 'skill')).toEqual(['open', 'ISC', 'LICENSE.txt'])
   })
 
-  test('a file that is not there leaves the license unknown, with a warning at the declaration', () => {
+  test('a missing file leaves the license unknown, with a warning at the declaration', () => {
     for (const words of ['LICENSE.txt', '../../LICENSE', 'see TERMS.md']) {
       const { license, issues } = resolve({ skills: { skill: words }, files: { LICENSE: text('MIT') } }, 'skill')
       expect(license).toEqual({ kind: 'unknown', name: words, source: 'skill/SKILL.md' })

@@ -65,7 +65,7 @@ describe('a folder that a link gives', () => {
   })
 })
 
-describe('links that lead on and on', () => {
+describe('chains of links', () => {
   test('give paths up to the limits of a path, and longer ones are reported', () => {
     const { tree, linked, codes } = treeOf(chainOf(5_000))
     const depths = linked.map(path => (path.split(':')[0] ?? '').split('/').length)
@@ -97,7 +97,7 @@ describe('links that lead on and on', () => {
   })
 })
 
-describe('beyond the limit of what links give', () => {
+describe('beyond the limit of linked files', () => {
   const names = Array.from({ length: LINKED_ENTRIES / 2 }, (_, n) => `many/${n}.md`)
 
   test('a folder is left out whole, with a mark at the folders above it, and smaller ones are given', () => {

@@ -93,10 +93,10 @@ describe('anything that leaves exclusions in doubt closes the folder', () => {
 })
 
 test.each([
-  ['a language that is none', 'language: english', { language: null }, 'language'],
+  ['an invalid language', 'language: english', { language: null }, 'language'],
   ['translations that are a list', 'translations: [a]', { translations: {} }, 'translations'],
   [
-    'a tag that is none',
+    'an invalid tag',
     'translations: { zh_CN: { name: ä }, "*": { name: b } }',
     { translations: { 'zh-CN': { name: 'ä' } } },
     'translations',

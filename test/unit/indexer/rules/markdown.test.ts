@@ -69,7 +69,7 @@ test.each([
 })
 
 test.each([
-  ['its paragraph is not told', '# T\n\nA paragraph.\n', 'T', ''],
+  ['its paragraph is not shown', '# T\n\nA paragraph.\n', 'T', ''],
   ['front matter is', '---\ntitle: Told\ndescription: Told, too.\n---\n# T\n\nA paragraph.\n', 'Told', 'Told, too.'],
   ['a heading of a part is not', '## Part\n\nA paragraph.\n', null, ''],
 ])('of a text that may not be copied: %s', (_name, text, title, summary) => {

@@ -42,13 +42,13 @@ describe('translations', () => {
       { 'pt-BR': { name: 'a' }, 'zh-CN': { name: 'b' } },
       true,
     ],
-    ['a tag that is none', { deutsch: { name: 'R' }, fr: { name: 'F' } }, { fr: { name: 'F' } }, false],
+    ['an invalid tag', { deutsch: { name: 'R' }, fr: { name: 'F' } }, { fr: { name: 'F' } }, false],
     ['a word instead of a map', { de: 'Redaktion' }, {}, false],
     ['neither name nor description', { de: { title: 'x' } }, {}, false],
     ['a name that is a list', { de: { name: ['x'], description: 'y' } }, { de: { description: 'y' } }, true],
     ['a list', ['de'], {}, false],
     ['a word', 'de', {}, false],
-    ['what nobody sees', { de: { name: 'a\u202Eb\nc' } }, { de: { name: 'ab c' } }, true],
+    ['hidden characters', { de: { name: 'a\u202Eb\nc' } }, { de: { name: 'ab c' } }, true],
   ])('%s', (_name, declared, translations, valid) => {
     expect(readTranslations(declared)).toEqual({ translations, valid })
   })

@@ -35,7 +35,7 @@ test('a directory is read as it was written, within its promised bytes', () => {
   )
 })
 
-test('bytes that are no directory are none', () => {
+test('bytes that are no directory are refused', () => {
   const writer = createDirectoryWriter()
   writer.add({ oid: 'a'.repeat(40), sizeBytes: 5, record: { offset: 0, length: 9 } })
   const bytes = writer.finish()
