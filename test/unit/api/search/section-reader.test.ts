@@ -3,7 +3,7 @@ import type { SearchReader } from '#api/search/section-reader.ts'
 import { closeWords } from '#api/search/spelling.ts'
 import { visitPostings } from '#core/search/postings.ts'
 import { compareBytes } from '#core/text.ts'
-import { type Content, MEGABYTE, sectionOf, store, type Written, write } from './written-section.ts'
+import { type Content, MEGABYTE, openFrom, sectionOf, type Written, write } from './written-section.ts'
 
 const UNAVAILABLE = expect.objectContaining({ code: 'skill.unavailable' })
 
@@ -32,8 +32,7 @@ describe.for([
   let reader: SearchReader
   beforeAll(async () => {
     content = size === 'small' ? small : large
-    const { open } = await store(size === 'small' ? smallBytes : largeBytes, packs)
-    reader = await open()
+    reader = await openFrom(size === 'small' ? smallBytes : largeBytes, packs)
   })
 
   test('gives every term with its postings, and no other', async () => {

@@ -8,7 +8,6 @@ import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { SectionWriter } from '#indexer/search/section-writer.ts'
 import { termPostings } from '#test/support/posting-list.ts'
-import { createRoundsStore, type RoundsStore } from '#test/support/rounds-store.ts'
 
 export const MEGABYTE = 1024 * 1024
 
@@ -26,19 +25,17 @@ function packsOf({ bytes }: Written, count: number): { packs: Uint8Array[]; segm
   return { packs, segments }
 }
 
-export async function store(written: Written, count: number): Promise<{ blobs: RoundsStore; open(): Promise<SearchReader> }> {
+/** Opens the section out of that many packs in memory. */
+export function openFrom(written: Written, count: number): Promise<SearchReader> {
   const { packs, segments } = packsOf(written, count)
-  const blobs = createRoundsStore()
-  for (const [number, pack] of packs.entries()) await blobs.create(`packs/${number}`, pack)
-  const reader = createPackReader(blobs)
-  const cache = createCache(8 * MEGABYTE)
+  const reader = createPackReader({
+    async readRange(key, offset, length) {
+      return packs[Number(key)]?.slice(offset, offset + length) ?? null
+    },
+  })
   const section = { ...written.section, segments }
-  const stored: Omit<StoredSection, 'cache' | 'withDamageCheck'> = {
-    key: 'section',
-    section,
-    read: ([pack, offset, length]) => reader.read(`packs/${pack}`, offset, length),
-  }
-  return { blobs, open: () => openSection({ ...stored, cache }) }
+  const read: StoredSection['read'] = ([pack, offset, length]) => reader.read(String(pack), offset, length)
+  return openSection({ key: 'section', section, read, cache: createCache(8 * MEGABYTE) })
 }
 
 export interface Content {
