@@ -5,9 +5,9 @@ import { ANONYMOUS, maySee } from '#api/people/viewer.ts'
 import { formatAddress } from '#core/address.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { formatNumber } from '#core/words/numbers.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { formatNumber } from '#words/numbers.ts'
 
 /** Addresses of local repositories that anyone may open. */
 export interface LocalAddresses {

@@ -1,9 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { JOBS_AT_ONCE, RETENTION_DAYS, TOKEN_DAYS, TOKEN_LABEL_CHARACTERS } from '#core/limits.ts'
-import { scrubbed } from '#core/scrubbed.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { failureIn } from '#core/words/sentence.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { scrubbed } from '#words/scrubbed.ts'
+import { failureIn } from '#words/sentence.ts'
 import manifest from '../package.json' with { type: 'json' }
 import type { TokenCommand } from './token.ts'
 

@@ -13,7 +13,7 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
 import { SettingsError } from '#core/settings.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
 import type { Settings } from './service-settings.ts'
 
 /** The parts of the outside world that people need. */

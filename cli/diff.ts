@@ -2,7 +2,6 @@ import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
-import { messageIn, sentence } from '#core/words/sentence.ts'
 import { compareRead, type DiffReport, readSide } from '#indexer/check/difference.ts'
 import { formatDifference } from '#indexer/check/difference-text.ts'
 import { FAIL_ON, type FailOn, FailOnError, failuresOf, parseFailOn } from '#indexer/check/fail-on.ts'
@@ -14,6 +13,7 @@ import { findBase } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
 import { findFormerWorktree, findWorktree, WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
+import { messageIn, sentence } from '#words/sentence.ts'
 
 export interface DiffOptions {
   /** The old side: anything that git takes for a commit. Default: where the branch left the default branch, else `HEAD`. */

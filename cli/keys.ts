@@ -1,11 +1,11 @@
 import { nextKey, parseSealingKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { SettingsError } from '#core/settings.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
 import { type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
 import { changeSecret } from '#infra/stores.ts'
 import { systemRandom } from '#infra/system/random.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { messageIn, SentenceError, sentence } from '#words/sentence.ts'
 import { parseKeySettings } from './service-settings.ts'
 
 export interface RotateOptions {

@@ -4,9 +4,9 @@ import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { messageIn, sentence } from '#core/words/sentence.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { messageIn, sentence } from '#words/sentence.ts'
 import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './lock/answers.ts'
 import {
   emptyLock,

@@ -1,11 +1,11 @@
 import { publishContent } from '#api/operator/published.ts'
 import { validateFolder } from '#api/operator/read-folder.ts'
 import { SettingsError } from '#core/settings.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { messageIn } from '#core/words/sentence.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { messageIn } from '#words/sentence.ts'
 
 export interface PublishCommand {
   /** Overrides `MOUNTGLASS_STORE`. */

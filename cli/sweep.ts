@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { SettingsError } from '#core/settings.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { formatCount } from '#core/words/numbers.ts'
-import { messageIn, sentence } from '#core/words/sentence.ts'
 import { SweepBusyError, sweepStore } from '#indexer/sweep/sweep.ts'
 import { formatTally } from '#indexer/sweep/sweep-tally.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores, type Stores } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { formatCount } from '#words/numbers.ts'
+import { messageIn, sentence } from '#words/sentence.ts'
 
 export interface SweepCommand {
   /** Overrides `MOUNTGLASS_STORE`. */

@@ -1,7 +1,7 @@
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
 import type { ChangedPart } from './change-groups.ts'
 import { printable } from './hidden-text.ts'
-import { WORDS } from './words/commands.ts'
-import { fill } from './words/fill.ts'
 
 /* How the reports of commands say what changed. */
 

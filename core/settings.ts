@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { SentenceError, sentence } from '#words/sentence.ts'
 import { closeName } from './close-name.ts'
-import { SentenceError, sentence } from './words/sentence.ts'
 
 /** An invalid setting, which prevents the start. The message is one line that names the variable. */
 export class SettingsError extends SentenceError {

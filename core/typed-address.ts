@@ -1,8 +1,8 @@
+import { sentence } from '#words/sentence.ts'
 import { type Address, atPath, HOST_NAMES, type OwnerName, parseAddress, parseOwner } from './address.ts'
 import { ServiceError } from './errors.ts'
 import { type RepoPath, ROOT } from './repo-path.ts'
 import { withoutTrailing } from './text.ts'
-import { sentence } from './words/sentence.ts'
 
 /** The meaning of a text that a person writes where an address is asked for. */
 export type TypedAddress =

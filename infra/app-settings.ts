@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { homePath, problem, SettingsError } from '#core/settings.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
 import type { GitHubApp } from './github/app.ts'
 
 export const APP_VARIABLES = {

@@ -11,7 +11,7 @@ import {
   SettingsError,
 } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
 import { APP_VARIABLES, appSettings } from './app-settings.ts'
 import type { GitHubApp } from './github/app.ts'
 

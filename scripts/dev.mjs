@@ -9,7 +9,7 @@ import { prepare } from './setup/prepare.mjs'
 import { StepError } from './setup/step.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const WATCHED = ['api', 'bin', 'cli', 'core', 'indexer', 'infra']
+const WATCHED = ['api', 'bin', 'cli', 'core', 'indexer', 'infra', 'words']
 
 try {
   await develop(await prepare(root, { withDev: true }))

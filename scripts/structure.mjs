@@ -14,7 +14,7 @@ import ts from 'typescript'
  * @type {Record<string, string[][]>}
  */
 export const ROOMS = {
-  site: [['pages'], ['layouts'], ['components'], ['lib', 'styles'], ['words']],
+  site: [['pages'], ['layouts'], ['components'], ['lib', 'styles']],
   api: [
     ['routes', 'mcp'],
     ['changes'],
@@ -28,7 +28,8 @@ export const ROOMS = {
     ['monitoring', 'queue', 'changes', 'github', 'local', 'worktree', 's3', 'postgres', 'disk', 'memory', 'system', 'web'],
     ['git'],
   ],
-  core: [['search', 'changes'], ['snapshot'], ['ports'], ['contract'], ['concurrency', 'words']],
+  core: [['search', 'changes'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
+  words: [['de'], ['en']],
   scripts: [['servers'], ['setup']],
   cli: [['lock', 'action']],
   bin: [],

@@ -27,7 +27,7 @@ declare namespace App {
     failure: import('./lib/failure.ts').Failure | null
     client: import('./lib/api-client.ts').ApiClient
     /** The language of the page. */
-    ui: import('./words/ui.ts').Ui
+    ui: import('./lib/ui.ts').Ui
     /** Renders Markdown outside the event loop. */
     renderText: import('./lib/render-pool.ts').TextRenderer['render']
     /** Public origin without a trailing slash. */

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'astro'
 import { chooseEncoding, compress } from './lib/compress.ts'
 import { carryInLinks } from './lib/page-language.ts'
-import { carryLanguage } from './words/ui.ts'
+import { carryLanguage } from './lib/ui.ts'
 
 /**
  * Keeps the language that the URL chose in the links of the page, compresses the page, and drops Astro's reason phrase, which is "OK" for every status that a page sets. Node then writes the phrase of the

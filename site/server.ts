@@ -6,6 +6,8 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatAddress, HOST_NAMES } from '#core/address.ts'
 import type { LegalKind } from '#core/contract/legal.ts'
+import type { Words } from '#words/en/en.ts'
+import { LANGUAGES } from '#words/languages.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
@@ -16,10 +18,8 @@ import { createLocals, type PageOptions, queryOf, uiOf, wantsMarkdown } from './
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
+import { uiFor } from './lib/ui.ts'
 import { type PeopleOfPages, readVisitor, stranger } from './lib/visitor.ts'
-import type { Words } from './words/en/en.ts'
-import { LANGUAGES } from './words/languages.ts'
-import { uiFor } from './words/ui.ts'
 
 export interface SiteOptions {
   client: ApiClient

@@ -5,7 +5,7 @@ import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
 /** The folder that a request refers to: its parameter `path`, which its contract has checked, or the mounted folder. */

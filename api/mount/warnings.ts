@@ -1,6 +1,6 @@
 import type { Warning } from '#core/contract/shared.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
-import { say, valuesOf } from '#core/words/findings.ts'
+import { say, valuesOf } from '#words/findings.ts'
 
 /** The warnings of a skill as a mount tells them: none names another skill that lies outside of it. */
 export function warningsInMount(mounted: RepoPath, warnings: Warning[]): Warning[] {

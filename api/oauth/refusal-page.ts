@@ -1,5 +1,5 @@
-import { fill } from '#core/words/fill.ts'
-import type { Language } from '#core/words/page-language.ts'
+import { fill } from '#words/fill.ts'
+import type { Language } from '#words/languages.ts'
 import type { Authorization } from './authorize.ts'
 
 /** What a browser is shown instead of the page on which the person decides. */

@@ -1,4 +1,4 @@
-import { faultOf } from '#core/words/faults.ts'
+import { faultOf } from '#words/en/faults.ts'
 import { type PictureType, pictureTypeOf } from './picture-type.ts'
 
 /** A picture whose bytes are one whole file of its format, with nothing behind its end. */

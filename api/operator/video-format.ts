@@ -1,4 +1,4 @@
-import { faultOf } from '#core/words/faults.ts'
+import { faultOf } from '#words/en/faults.ts'
 import type { FormatProblem } from './picture-format.ts'
 
 /** A clip whose bytes are one whole file of its format. */

@@ -1,6 +1,6 @@
 import { CORE_SCHEMA, EVENT_ID, type Event, getScalarValue, load, parseEvents, YAMLException } from 'js-yaml'
 import type { z } from 'zod'
-import { faultOf } from '#core/words/faults.ts'
+import { faultOf } from '#words/en/faults.ts'
 
 /** A fault in a file, with its line. */
 export class FileFault extends Error {

@@ -8,7 +8,7 @@ import { baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.t
 import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
 import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
 import { countCharacters, decodeText, utf8Length } from '#core/text.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import type { Deps } from '../deps.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { warningsInMount } from '../mount/warnings.ts'

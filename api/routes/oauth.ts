@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
 import { FORM_TYPE, type Form, parseForm } from '#core/form.ts'
-import { chooseLanguage } from '#core/words/page-language.ts'
+import { chooseLanguage } from '#core/page-language.ts'
 import type { Deps } from '../deps.ts'
 import { originOf } from '../http/admit.ts'
 import { clientNetwork } from '../http/client-network.ts'

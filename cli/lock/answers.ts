@@ -1,7 +1,7 @@
 import type { AnswerOf, QueryInputOf } from '#core/contract/endpoints.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { TypedContext } from '#core/typed-address.ts'
-import { SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#words/sentence.ts'
 
 /** The endpoints that pins are made of. */
 export type PinEndpoint = 'mounts' | 'browse' | 'skills'

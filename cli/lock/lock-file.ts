@@ -4,7 +4,7 @@ import { Commit, License, Path, Sha256 } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { escapeHidden } from '#core/hidden-text.ts'
 import { compareBytes } from '#core/text.ts'
-import { SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#words/sentence.ts'
 
 /** The lock file cannot be used. The message says why, and what to do. */
 export class LockFileError extends SentenceError {}

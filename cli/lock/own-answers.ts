@@ -3,8 +3,8 @@ import { OWN_PROCESS } from '#api/people/viewer.ts'
 import { type Address, parseAddress } from '#core/address.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
-import { isMissingLocal, saidOfOwnReading } from '#core/words/own-reading.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
+import { isMissingLocal, saidOfOwnReading } from '../own-reading.ts'
 import { type Answers, type PinEndpoint, UnansweredError } from './answers.ts'
 
 interface OwnReading {

@@ -6,7 +6,7 @@ import type { Skill } from '#core/contract/skill.ts'
 import { BROWSE_LIMIT } from '#core/limits.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { compareBytes } from '#core/text.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
 import { type Answers, askIndexed, type IndexedMount, UnansweredError, type Waiting } from './answers.ts'
 import type { PinnedAddress, PinnedFile, PinnedSkill, PinnedText } from './lock-file.ts'
 

@@ -1,7 +1,7 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
 import { baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { readTypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
-import { SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#words/sentence.ts'
 
 /** A text that names nothing to pin. */
 export class NoAddressError extends SentenceError {}

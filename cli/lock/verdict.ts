@@ -1,4 +1,4 @@
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
 import { changesContent, comparePins, hasMoved, type PinDifference } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 

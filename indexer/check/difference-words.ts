@@ -4,9 +4,9 @@ import type { ChangedSkill, ChangeItem } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { printable } from '#core/hidden-text.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { formatCount, formatNumber } from '#core/words/numbers.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { formatCount, formatNumber } from '#words/numbers.ts'
 import type { Compared, NewError } from './difference.ts'
 
 /** Each kind of change has a sign, so that nothing is told by color alone. */

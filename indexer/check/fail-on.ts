@@ -1,5 +1,5 @@
 import { type ChangeFacts, type ChangeItem, SKILL_PARTS } from '#core/contract/changes.ts'
-import { SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#words/sentence.ts'
 import type { Compared } from './difference.ts'
 
 /** Kinds of differences that a caller can fail on. */

@@ -1,9 +1,9 @@
 import type { License } from '#core/contract/shared.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { WARNINGS_PER_SKILL } from '#core/limits.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { formatCount, formatNumber, formatTenths } from '#core/words/numbers.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { formatCount, formatNumber, formatTenths } from '#words/numbers.ts'
 import { columnWidth, fold, leftPadded, type Paint, padded, type Span, type Style, widthOf } from './fold.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
 

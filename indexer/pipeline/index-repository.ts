@@ -12,7 +12,7 @@ import {
 import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
 import { MANIFEST_FILE } from '#core/repo-path.ts'
 import { compareBytes, decodeText } from '#core/text.ts'
-import { say, why } from '#core/words/findings.ts'
+import { say, why } from '#words/findings.ts'
 import type { BlobReader, RepositoryTree } from '../reuse/repository-tree.ts'
 import { assembleInSteps } from '../rules/assemble.ts'
 import { readFileText } from '../rules/file-text.ts'

@@ -3,7 +3,7 @@ import type { Diagnostic, License, SkillListing } from '#core/contract/shared.ts
 import { MANIFEST_IMAGE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type EntryRow, entryKey, type FolderRow, type PagesBelow } from '#core/snapshot/format.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import { type Content, type Rows, titleOf } from './content-facts.ts'
 import { isMarkdown } from './content-kind.ts'
 import { readmeRank } from './license/names.ts'

@@ -2,7 +2,7 @@ import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml'
 import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { utf8Length } from '#core/text.ts'
-import { why } from '#core/words/findings.ts'
+import { why } from '#words/findings.ts'
 
 /** The front matter of a file. `body` is the text after its closing line, without a byte order mark. */
 export type FrontMatterBlock =

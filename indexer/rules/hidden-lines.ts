@@ -1,7 +1,7 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { say, why } from '#core/words/findings.ts'
+import { say, why } from '#words/findings.ts'
 
 /** Text that an agent receives and a human reader does not see. A finding names its lines, counted from 1; the text is served unchanged. */
 export interface HiddenFinding {

@@ -1,7 +1,7 @@
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { INCLUDE_FILE_BYTES, INCLUDE_FILES, INCLUDE_TOTAL_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import type { BlobState } from './file-text.ts'
 import { MALFORMED_INCLUDE, type Manifest } from './manifest.ts'
 import type { Plan } from './plan.ts'

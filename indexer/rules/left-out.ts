@@ -1,7 +1,7 @@
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import { limitDiagnostic, type Plan } from './plan.ts'
 import type { TreeFile } from './tree.ts'
 

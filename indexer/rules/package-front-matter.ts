@@ -8,7 +8,7 @@ import {
   YAML_DEPTH,
 } from '#core/limits.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
-import { why } from '#core/words/findings.ts'
+import { why } from '#words/findings.ts'
 
 type Json = z.infer<ReturnType<typeof z.json>>
 type Fields = Readonly<Record<string, Json>>

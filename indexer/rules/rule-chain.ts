@@ -2,7 +2,7 @@ import type { Diagnostic, ManifestMetadata } from '#core/contract/shared.ts'
 import { RULE_CHAIN_BYTES, RULE_CHAIN_MANIFESTS } from '#core/limits.ts'
 import { ancestorsOf, joinPath, type RepoPath } from '#core/repo-path.ts'
 import { utf8Length } from '#core/text.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import type { Manifest } from './manifest.ts'
 
 /** The manifests at or above a folder, root first. */

@@ -10,7 +10,7 @@ import {
 import type { RepoPath } from '#core/repo-path.ts'
 import type { ContextPart, ContextRow, FileRow, Location } from '#core/snapshot/format.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
-import { say, why } from '#core/words/findings.ts'
+import { say, why } from '#words/findings.ts'
 import type { Content } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
 import { hiddenWarnings } from './hidden-lines.ts'

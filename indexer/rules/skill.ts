@@ -16,7 +16,7 @@ import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import type { DeliveredFacts, FactKind } from '#core/snapshot/delivered.ts'
 import { countCharacters, cutAtBytes, truncateCharacters, utf8Length } from '#core/text.ts'
-import { say, why } from '#core/words/findings.ts'
+import { say, why } from '#words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
 import {
   commentedFields,

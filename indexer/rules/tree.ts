@@ -3,7 +3,7 @@ import { LINKED_ENTRIES, PATH_BYTES, TREE_DEPTH_SEGMENTS } from '#core/limits.ts
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import { baseNameOf, isPathSegment, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import { type FollowedLinks, followLinks } from './links.ts'
 import { isTooLong, type TreeFile, type TreeFolder } from './tree-file.ts'
 

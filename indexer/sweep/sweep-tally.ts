@@ -1,6 +1,6 @@
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { formatCount, formatNumber, formatTenths } from '#core/words/numbers.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { formatCount, formatNumber, formatTenths } from '#words/numbers.ts'
 import type { Reason } from './sweep-plan.ts'
 
 /** Counts of what a sweep removed, or would remove, and what it kept. */

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { getPriority, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
-import { SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#words/sentence.ts'
 import { gitEnvironment } from './environment.ts'
 
 export interface GitOptions {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ListenAddress, SettingsError } from '#core/settings.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
 

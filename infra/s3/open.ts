@@ -1,6 +1,6 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#words/sentence.ts'
 import { createS3BlobStore } from './blob-store.ts'
 import { type Bucket, openBucket, type S3Settings } from './bucket.ts'
 import { type Conditions, probeConditions } from './probe.ts'

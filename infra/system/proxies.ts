@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { SettingsError } from '#core/settings.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
 import { isExempt, type NoProxy, parseNoProxy } from './no-proxy.ts'
 import { type NamedProxy, openTunnel } from './tunnel.ts'
 

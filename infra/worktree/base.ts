@@ -1,5 +1,5 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import { sentence } from '#core/words/sentence.ts'
+import { sentence } from '#words/sentence.ts'
 import { GitError, runGit } from '../git/process.ts'
 import { WorktreeError } from './place.ts'
 

@@ -1,7 +1,7 @@
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseRepoPath, type RepoPath } from '#core/repo-path.ts'
-import { SentenceError, sentence } from '#core/words/sentence.ts'
+import { SentenceError, sentence } from '#words/sentence.ts'
 import { ifAbsent, readSmallFile } from '../git/safe-open.ts'
 
 /** The folder cannot be read as a working folder. The message is one line for the user. */

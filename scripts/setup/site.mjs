@@ -15,6 +15,7 @@ const SOURCES = [
   'scripts/setup/index-docs.mjs',
   'site',
   'tsconfig.json',
+  'words',
 ]
 const MARKER = join('dist', '.sources')
 

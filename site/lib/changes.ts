@@ -1,6 +1,6 @@
 import type { ChangeFacts, ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
-import type { Words } from '../words/en/en.ts'
-import { fill, type Ui } from '../words/ui.ts'
+import type { Words } from '#words/en/en.ts'
+import { fill, type Ui } from './ui.ts'
 
 /** Each kind of change has a sign beside its color. */
 export const SIGNS = { added: '+', removed: '−', changed: '~', moved: '→' } as const

@@ -1,7 +1,7 @@
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { Fragment, FragmentOfFile } from '#core/contract/shared.ts'
-import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient, ApiResult } from './api-client.ts'
+import { fill, type Ui } from './ui.ts'
 
 export type SkillPage = Extract<AnswerOf<'skills'>, { status: 'ready' }>
 

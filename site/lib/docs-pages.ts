@@ -1,4 +1,4 @@
-import type { Words } from '../words/en/en.ts'
+import type { Words } from '#words/en/en.ts'
 
 /** A page of the documentation. Its text is a file of the project, so that the documentation and the handbook say the same. */
 export interface DocsPage {

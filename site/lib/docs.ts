@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { REPOSITORY_ERRORS } from '#core/contract/address-errors.ts'
 import { COMMON_ERRORS, ENDPOINTS } from '#core/contract/endpoints.ts'
 import { parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
-import type { Words } from '../words/en/en.ts'
-import type { Language } from '../words/languages.ts'
-import { fill } from '../words/ui.ts'
-import { WORDS } from '../words/words.ts'
+import type { Words } from '#words/en/en.ts'
+import type { Language } from '#words/languages.ts'
+import { WORDS } from '#words/words.ts'
 import { type ContentsEntry, contentsOf } from './contents.ts'
 import { DOCS_PAGES, type DocsPage, docsHref } from './docs-pages.ts'
 import { renderMarkdown, slugOf } from './render-markdown.ts'
+import { fill } from './ui.ts'
 
 /** A page of the documentation, ready to be shown. */
 export interface RenderedDocs {

@@ -1,7 +1,7 @@
 import type { FrontMatterValue } from '#core/contract/skill.ts'
-import type { REASONS } from '#core/words/findings-en.ts'
-import { messageKeyOf } from '#core/words/sentence.ts'
-import { fill, type Ui } from '../words/ui.ts'
+import { messageKeyOf } from '#core/errors.ts'
+import type { REASONS } from '#words/en/findings.ts'
+import { fill, type Ui } from './ui.ts'
 
 /** A front-matter field on one line: words, `one, two` of a list, `key: words, …` of a map. */
 export function formatField(value: FrontMatterValue): string {

@@ -1,5 +1,5 @@
 import type { LegalDocument, LegalKind } from '#core/contract/legal.ts'
-import type { Words } from '../words/en/en.ts'
+import type { Words } from '#words/en/en.ts'
 import type { ApiClient } from './api-client.ts'
 import { type ContentsEntry, contentsOf } from './contents.ts'
 import { chooseLanguage } from './languages.ts'

@@ -3,7 +3,6 @@ import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { ChangesPage } from '#core/contract/changes.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { RefList } from '#core/contract/refs.ts'
-import { ENGLISH, fill } from '../words/ui.ts'
 import type { AddressPage, PageContent } from './address-page.ts'
 import { factsOf, isDescribedOnly, SIGNS, withheldItems } from './changes.ts'
 import type { FileChanges } from './changes-view.ts'
@@ -13,6 +12,7 @@ import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
 import { tagsOf, versionsOf } from './refs.ts'
 import type { ChangedFile } from './skill-files.ts'
+import { ENGLISH, fill } from './ui.ts'
 
 type MountPage = Extract<AddressPage, { kind: 'mount' }>
 

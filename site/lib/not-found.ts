@@ -2,11 +2,11 @@ import { type Address, atPath, formatAddress, type OwnerName, parseAddress } fro
 import { isShortenedSha } from '#core/commit-sha.ts'
 import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
-import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
 import { findNearRefs, versionsOf } from './refs.ts'
+import { fill, type Ui } from './ui.ts'
 
 /** What does not exist, by the code of the error. */
 const MISSING = {

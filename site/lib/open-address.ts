@@ -1,9 +1,9 @@
 import { formatAddress } from '#core/address.ts'
 import { chooseReading, readTypedAddress, type TypedAddress, type TypedContext } from '#core/typed-address.ts'
-import { fill, type Ui } from '../words/ui.ts'
 import type { ApiClient } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref } from './links.ts'
 import { readAddress } from './read-address.ts'
+import { fill, type Ui } from './ui.ts'
 
 /** The page for a text in the address field, or the error to show. */
 export type OpenTarget = { location: string } | { message: string }

@@ -1,4 +1,4 @@
-import { carryLanguage, type Ui } from '../words/ui.ts'
+import { carryLanguage, type Ui } from './ui.ts'
 
 /** Links to pages of this site. Text of a page cannot look like one: its quotes are escaped. */
 const PAGE_LINK = /(<a [^>]*?href="|<body [^>]*?data-refresh-href="|content="\d+; url=)(\/(?!\/|api\/|mcp\/|git\/|_a\/)[^"]*)"/g

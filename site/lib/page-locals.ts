@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parsePreferences, weightOf, weightOfType } from '#core/accept.ts'
-import { chooseLanguage } from '../words/languages.ts'
-import { type Ui, uiFor } from '../words/ui.ts'
+import { chooseLanguage } from '#core/page-language.ts'
+import { type Ui, uiFor } from './ui.ts'
 import { stranger } from './visitor.ts'
 
 /** A request of a page, before any router decoded it. */

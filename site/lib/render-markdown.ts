@@ -1,9 +1,9 @@
 import MarkdownIt from 'markdown-it'
 import footnotes from 'markdown-it-footnote'
-import type { Words } from '../words/en/en.ts'
-import { fill } from '../words/ui.ts'
+import type { Words } from '#words/en/en.ts'
 import { escapeHtml, markHidden } from './hidden-characters.ts'
 import { highlightCode } from './highlight.ts'
+import { fill } from './ui.ts'
 
 export interface MarkdownOptions {
   /** Resolves the target of a link; `null` shows the words without a link. */

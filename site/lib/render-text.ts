@@ -1,6 +1,6 @@
 import type { Address } from '#core/address.ts'
-import type { Language } from '../words/languages.ts'
-import { WORDS } from '../words/words.ts'
+import type { Language } from '#words/languages.ts'
+import { WORDS } from '#words/words.ts'
 import { renderCode } from './highlight.ts'
 import { resolveLink } from './links.ts'
 import { renderMarkdown, TooManyCells } from './render-markdown.ts'

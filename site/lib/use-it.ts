@@ -1,7 +1,7 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import { NOT_INSTALLABLE } from '#core/advice.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
-import type { Words } from '../words/en/en.ts'
+import type { Words } from '#words/en/en.ts'
 import { apiHref } from './links.ts'
 
 /** How one client uses an address. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { say } from '#core/words/findings.ts'
 import { LICENSE_TEXT_BYTES } from '#indexer/rules/license/index.ts'
+import { say } from '#words/findings.ts'
 import { indexFiles, skill, useRepositories } from './snapshot-scene.ts'
 
 useRepositories()

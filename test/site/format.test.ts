@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { pathHtml } from '#site/lib/text-html.ts'
-import { ENGLISH, uiFor } from '#site/words/ui.ts'
+import { ENGLISH, uiFor } from '#site/lib/ui.ts'
 
 const NOW = new Date('2026-03-04T05:06:07.500Z')
 

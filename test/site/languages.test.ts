@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { chooseLanguage } from '#site/words/languages.ts'
-import { carryLanguage, readPhrase } from '#site/words/ui.ts'
+import { chooseLanguage } from '#core/page-language.ts'
+import { carryLanguage, readPhrase } from '#site/lib/ui.ts'
 import { filePage, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, tagsOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
-import { DE as de } from '#site/words/de/de.ts'
-import { EN as en } from '#site/words/en/en.ts'
+import { DE as de } from '#words/de/de.ts'
+import { EN as en } from '#words/en/en.ts'
 import {
   type Answers,
   browsePage,

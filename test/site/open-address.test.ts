@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { examplesOf, openTarget } from '#site/lib/open-address.ts'
-import { ENGLISH } from '#site/words/ui.ts'
+import { ENGLISH } from '#site/lib/ui.ts'
 import { answering, readyMount, refusal } from './support/answers.ts'
 
 /** Where the branches `main`, `v1.0` and `feature/new/x` exist. */

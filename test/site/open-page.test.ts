@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EN as en } from '#site/words/en/en.ts'
+import { EN as en } from '#words/en/en.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, useOpenedSite } from './support/opened-site.ts'
 

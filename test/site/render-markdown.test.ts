@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parseAddress } from '#core/address.ts'
 import { resolveLink } from '#site/lib/links.ts'
 import { renderMarkdown } from '#site/lib/render-markdown.ts'
-import { ENGLISH } from '#site/words/ui.ts'
+import { ENGLISH } from '#site/lib/ui.ts'
 import { dangersOf, textOf } from './support/html.ts'
 
 const render = (source: string) => renderMarkdown(source, { say: ENGLISH.words.text, idPrefix: 't-', resolveLink: href => href })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ADVICE } from '#core/advice.ts'
 import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
-import { WORDS } from '#site/words/words.ts'
+import { WORDS } from '#words/words.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Answers, ERROR_CODES, type Question } from './support/answers.ts'
 import { spokenOf } from './support/html.ts'

@@ -12,6 +12,9 @@ const FORBIDDEN: [importer: string, specifier: string][] = [
   ['core/contract/a.ts', 'node:fs'],
   ['core/a.ts', '#infra/disk/blob-store.ts'],
   ['core/contract/a.ts', '../../indexer/jobs/worker.ts'],
+  ['core/contract/a.ts', '../../words/t.ts'],
+  ['words/en/a.ts', '#core/text.ts'],
+  ['words/en/a.ts', 'zod'],
   ...['infra', 'indexer', 'api', 'site'].flatMap(part =>
     ['infra', 'indexer', 'api', 'site', 'cli', 'test'].map((other): [string, string] => [`${part}/room/a.ts`, `#${other}/b.ts`]),
   ),
@@ -34,6 +37,8 @@ const PERMITTED: [importer: string, specifier: string][] = [
   ['core/contract/a.ts', 'zod'],
   ['core/contract/a.ts', '../text.ts'],
   ...['infra', 'indexer', 'api', 'site', 'cli'].map((part): [string, string] => [`${part}/room/a.ts`, '#core/text.ts']),
+  ...['core', 'infra', 'indexer', 'api', 'site', 'cli'].map((part): [string, string] => [`${part}/room/a.ts`, '#words/t.ts']),
+  ['words/de/a.ts', '../en/a.ts'],
   ['infra/disk/a.ts', 'node:sqlite'],
   ['infra/local/a.ts', '../git/reader.ts'],
   ['infra/open.ts', './disk/blob-store.ts'],

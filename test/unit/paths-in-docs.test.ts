@@ -17,7 +17,7 @@ const PAGES = [
   'docs/security.md',
   'docs/settings.md',
 ]
-const FOLDERS = /`((?:core|indexer|api|site|infra|cli|bin|scripts|test|docs|examples)\/[\w./-]+)`/g
+const FOLDERS = /`((?:core|indexer|api|site|infra|cli|bin|scripts|test|words|docs|examples)\/[\w./-]+)`/g
 /** A file that a page names without its folder. */
 const FILES = /`([\w-]+\.(?:ts|mjs))`/g
 

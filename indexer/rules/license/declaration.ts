@@ -1,6 +1,6 @@
 import type { License } from '#core/contract/shared.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import { idsOfExpression } from './kind.ts'
 import type { LicenseIssue, LicenseSources } from './sources.ts'
 

@@ -1,6 +1,6 @@
 import { visibleLine } from '#core/hidden-text.ts'
 import { isLfsPointer, truncateCharacters } from '#core/text.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 import type { Declaration } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
 import type { PluginLicenses } from './metadata.ts'

@@ -1,5 +1,5 @@
 import { baseNameOf, joinPath, type RepoPath, ROOT } from '#core/repo-path.ts'
-import { say, why } from '#core/words/findings.ts'
+import { say, why } from '#words/findings.ts'
 import type { Declaration } from './declaration.ts'
 import { idsOfExpression, kindOfExpression } from './kind.ts'
 import { readLicenseFileName } from './names.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { warningsInMount } from '#api/mount/warnings.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { say } from '#core/words/findings.ts'
+import { say } from '#words/findings.ts'
 
 const duplicate = (path: string, n = 0) => ({
   code: 'name.duplicate',

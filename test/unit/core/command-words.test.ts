@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '#core/errors.ts'
-import { WORDS } from '#core/words/commands.ts'
-import { fill } from '#core/words/fill.ts'
-import { formatCount, formatNumber, formatTenths } from '#core/words/numbers.ts'
-import { failureIn, messageIn, SentenceError, sentence } from '#core/words/sentence.ts'
 import { countsOf, sharedFacts, tokensOf, whatOf } from '#indexer/check/difference-words.ts'
+import { WORDS } from '#words/en/commands.ts'
+import { fill } from '#words/fill.ts'
+import { formatCount, formatNumber, formatTenths } from '#words/numbers.ts'
+import { failureIn, messageIn, SentenceError, sentence } from '#words/sentence.ts'
 
 test('numbers have marks between thousands, and a counted word has the form of its number', () => {
   expect([formatNumber(12_345), formatTenths(1234.25)]).toEqual(['12,345', '1234.3'])

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { ADVICE } from '#core/advice.ts'
 import { CASE_MESSAGE, ERROR_STATUS } from '#core/errors.ts'
-import { ADVICE as GERMAN_ADVICE } from '#core/words/advice-de.ts'
-import { ERRORS as GERMAN_ERRORS } from '#core/words/errors-de.ts'
-import { say, sayIn, why } from '#core/words/findings.ts'
-import { FINDINGS as GERMAN, REASONS as GERMAN_REASONS } from '#core/words/findings-de.ts'
-import { FINDINGS, REASONS } from '#core/words/findings-en.ts'
 import { parseYamlMapping } from '#indexer/rules/front-matter.ts'
+import { ADVICE as GERMAN_ADVICE } from '#words/de/advice.ts'
+import { ERRORS as GERMAN_ERRORS } from '#words/de/errors.ts'
+import { FINDINGS as GERMAN, REASONS as GERMAN_REASONS } from '#words/de/findings.ts'
+import { FINDINGS, REASONS } from '#words/en/findings.ts'
+import { say, sayIn, why } from '#words/findings.ts'
 
 const GERMAN_WORDS = { findings: GERMAN, reasons: GERMAN_REASONS }
 const german = (code: string, message: string) => sayIn(code, message, GERMAN_WORDS)

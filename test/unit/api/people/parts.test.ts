@@ -4,7 +4,7 @@ import { createRecordIds, formatIdKey, parseIdKey } from '#api/people/record-ids
 import { bearerOf, cookieOf } from '#api/people/request-credentials.ts'
 import { isSameOrigin } from '#api/people/same-origin.ts'
 import { formatToken } from '#api/people/token-text.ts'
-import { scrubbed } from '#core/scrubbed.ts'
+import { scrubbed } from '#words/scrubbed.ts'
 
 test('v5.0.0-16.2.5: a line of the log loses everything like a credential, at any position', () => {
   const token = formatToken({ kind: 'agent', person: 'a'.repeat(24), id: 'b'.repeat(24) }, new Uint8Array(32).fill(3))

@@ -44,7 +44,7 @@ test('memory of descendants counts, at any depth', async () => {
 })
 
 test('no code lists the threads of a process, which would let a thread of low priority delay the reaper', () => {
-  const rooms = ['api', 'cli', 'core', 'indexer', 'infra', 'site']
+  const rooms = ['api', 'cli', 'core', 'indexer', 'infra', 'site', 'words']
   const files = rooms.flatMap(room => readdirSync(room, { recursive: true, encoding: 'utf8' }).map(path => join(room, path)))
   const sources = files.filter(path => path.endsWith('.ts'))
   expect(sources).toContain(join('indexer', 'jobs', 'processes.ts'))

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES } from '#core/limits.ts'
-import { say } from '#core/words/findings.ts'
 import { tellLeftOut } from '#indexer/rules/left-out.ts'
 import { planOf } from '#test/support/planned.ts'
+import { say } from '#words/findings.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
 
 test('an index without files has their number and the limit', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { sayIn } from '#core/words/findings.ts'
-import { FINDINGS as GERMAN, REASONS as GERMAN_REASONS } from '#core/words/findings-de.ts'
+import { FINDINGS as GERMAN, REASONS as GERMAN_REASONS } from '#words/de/findings.ts'
+import { sayIn } from '#words/findings.ts'
 import { APACHE, change, MIT } from './license-texts.ts'
 import { resolve } from './license-tree.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { LINKED_ENTRIES, PACKAGE_FILES, PATH_BYTES, TREE_DEPTH_SEGMENTS } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { why } from '#core/words/findings.ts'
 import { planPackages } from '#indexer/rules/packages.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
+import { why } from '#words/findings.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
 
 type Content = 'file' | 'submodule' | 'missing' | { link: string }

@@ -1,7 +1,8 @@
 import type { License } from '#core/contract/shared.ts'
-import type { Words } from './en/en.ts'
-import { type ChosenLanguage, LANGUAGES, type Language } from './languages.ts'
-import { WORDS } from './words.ts'
+import type { ChosenLanguage } from '#core/page-language.ts'
+import type { Words } from '#words/en/en.ts'
+import { LANGUAGES, type Language } from '#words/languages.ts'
+import { WORDS } from '#words/words.ts'
 
 /** A language in use: its words, and how it formats numbers, dates and plurals. */
 export interface Ui extends ChosenLanguage {

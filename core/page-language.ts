@@ -1,8 +1,5 @@
-import { parsePreferences } from '../accept.ts'
-
-/** The languages of the pages, by their tag. */
-export const LANGUAGES = ['en', 'de'] as const
-export type Language = (typeof LANGUAGES)[number]
+import { LANGUAGES, type Language } from '#words/languages.ts'
+import { parsePreferences } from './accept.ts'
 
 export interface ChosenLanguage {
   language: Language

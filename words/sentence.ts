@@ -1,8 +1,6 @@
-import { scrubbed } from '../scrubbed.ts'
+import { PROBLEMS } from './en/problems.ts'
 import { fill } from './fill.ts'
-import { PROBLEMS } from './problems.ts'
-
-export { messageKeyOf } from '../errors.ts'
+import { scrubbed } from './scrubbed.ts'
 
 export type ProblemKey = keyof typeof PROBLEMS
 

@@ -1,6 +1,6 @@
-import type { Address } from '../address.ts'
-import type { ServiceError } from '../errors.ts'
-import { sentence } from './sentence.ts'
+import type { Address } from '#core/address.ts'
+import type { ServiceError } from '#core/errors.ts'
+import { sentence } from '#words/sentence.ts'
 
 /**
  * What a command says that reads repositories itself: where local ones lie, only its own settings tell.

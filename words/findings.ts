@@ -1,5 +1,5 @@
+import { FINDINGS, REASONS } from './en/findings.ts'
 import { fill } from './fill.ts'
-import { FINDINGS, REASONS } from './findings-en.ts'
 import { readBack } from './read-back.ts'
 
 /** The sentences about findings in one language. */

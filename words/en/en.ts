@@ -1,6 +1,6 @@
-import { FINDINGS, REASONS } from '#core/words/findings-en.ts'
 import { COUNTS } from './counts.ts'
 import { FILES } from './files.ts'
+import { FINDINGS, REASONS } from './findings.ts'
 import { FRAME } from './frame.ts'
 import { PEOPLE } from './people.ts'
 import { REFERENCE } from './reference.ts'
@@ -29,7 +29,7 @@ export const EN = {
       'the file is larger than 104,857,600 bytes, the most that is served of a raw file; read it in a clone of the repository',
     'file.not_text:lfs': 'the text is kept in Git LFS: the repository holds only a pointer to it',
   } as Readonly<Record<string, string>>,
-  /** What findings say, by `core/words/findings.ts`. */
+  /** What findings say, by `words/findings.ts`. */
   findings: FINDINGS,
   reasons: REASONS,
   /** What to do about a finding, by its code. Where there is none, that of `core/advice.ts` is shown. */

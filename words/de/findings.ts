@@ -1,4 +1,4 @@
-import type { FINDINGS as EN_FINDINGS, REASONS as EN_REASONS } from './findings-en.ts'
+import type { FINDINGS as EN_FINDINGS, REASONS as EN_REASONS } from '../en/findings.ts'
 
 /** What findings say. */
 export const FINDINGS: typeof EN_FINDINGS = {

@@ -1,4 +1,4 @@
-import { fill } from './fill.ts'
+import { fill } from '../fill.ts'
 
 /** What is wrong with the files of an operator's folder. In front of a sentence may stand the field and the file that it is about. */
 const FAULTS = {
