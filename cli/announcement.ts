@@ -5,9 +5,8 @@ import { ANONYMOUS, maySee } from '#api/people/viewer.ts'
 import { formatAddress } from '#core/address.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
 import { formatNumber } from '#words/numbers.ts'
+import { t } from '#words/t.ts'
 
 /** Addresses of local repositories that anyone may open. */
 export interface LocalAddresses {
@@ -41,13 +40,12 @@ export function announcement(
   baseUrl: string,
   { local, hasHandbook, withPages }: { local: LocalAddresses | null; hasHandbook: boolean; withPages: boolean },
 ): string {
-  const say = WORDS.serve
   const urlOf = (address: string) => `${baseUrl}${withPages ? '' : '/api/v1/mounts'}${address}`
-  const handbook = hasHandbook ? [fill(say.begin, { url: urlOf(REFERENCE_REPOSITORY) })] : []
+  const handbook = hasHandbook ? [t('serve.begin', { url: urlOf(REFERENCE_REPOSITORY) })] : []
   const lines = local === null || local.addresses.length === 0 ? handbook : local.addresses.slice(0, SHOWN).map(urlOf)
   return [
-    fill(say.answers, { url: withPages ? `${baseUrl}/` : fill(say.withoutPages, { url: `${baseUrl}/api/v1` }) }),
-    ...(local?.addresses.length === 0 ? [`  ${local.isComplete ? say.nothing : say.nothingYet}`] : []),
+    t('serve.answers', { url: withPages ? `${baseUrl}/` : t('serve.withoutPages', { url: `${baseUrl}/api/v1` }) }),
+    ...(local?.addresses.length === 0 ? [`  ${local.isComplete ? t('serve.nothing') : t('serve.nothingYet')}`] : []),
     ...[...lines, ...restOf(local)].map(line => `  ${line}`),
     '',
   ].join('\n')
@@ -55,8 +53,7 @@ export function announcement(
 
 function restOf(local: LocalAddresses | null): string[] {
   if (local === null) return []
-  const say = WORDS.serve
-  if (!local.isComplete) return [say.perhapsMore]
+  if (!local.isComplete) return [t('serve.perhapsMore')]
   const rest = local.addresses.length - SHOWN
-  return rest > 0 ? [fill(say.more, { n: formatNumber(rest) })] : []
+  return rest > 0 ? [t('serve.more', { n: formatNumber(rest) })] : []
 }

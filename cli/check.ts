@@ -16,9 +16,8 @@ import { readTree } from '#indexer/pipeline/read-tree.ts'
 import { WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { createWorktreeWatcher } from '#infra/worktree/watcher.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
 import { messageIn } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 export interface CheckOptions {
   /** Print one JSON document instead of text; with `watch`, one per line. */
@@ -118,8 +117,7 @@ async function watchFolder(folder: string, options: CheckOptions): Promise<numbe
     for (let round = 0; !stop.signal.aborted; round++) {
       await watcher.follow(folder)
       if (watcher.unwatched > 0) {
-        const { notWatched } = WORDS.check
-        process.stderr.write(`mountglass: ${fill(notWatched, { n: watcher.unwatched })}\n`)
+        process.stderr.write(`mountglass: ${t('check.notWatched', { n: watcher.unwatched })}\n`)
       }
       separate(round, options)
       const { exitCode, report } = await checkOnce(folder, options, outcome.report, stop.signal)

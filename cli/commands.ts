@@ -1,9 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { JOBS_AT_ONCE, RETENTION_DAYS, TOKEN_DAYS, TOKEN_LABEL_CHARACTERS } from '#core/limits.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
 import { scrubbed } from '#words/scrubbed.ts'
 import { failureIn } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import manifest from '../package.json' with { type: 'json' }
 import type { TokenCommand } from './token.ts'
 
@@ -16,7 +15,7 @@ import type { TokenCommand } from './token.ts'
  */
 export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {
   const program = new Command('mountglass')
-    .description(WORDS.commands.about)
+    .description(t('commands.about'))
     .version(manifest.version)
     .configureOutput({ outputError: (text, write) => write(scrubbed(text)) })
     .showHelpAfterError()
@@ -59,10 +58,9 @@ function fail(error: unknown, { MOUNTGLASS_LOG: level }: NodeJS.ProcessEnv): voi
 }
 
 function addServe(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('serve')
-    .description(say.serve)
+    .description(t('commands.serve'))
     .action(async () => {
       const { serve } = await import('./serve.ts')
       await serve(env)
@@ -70,11 +68,10 @@ function addServe(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 function addWork(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('work')
-    .description(say.work)
-    .option('--concurrency <jobs>', say.workConcurrency, wholeNumber(CONCURRENCY), JOBS_AT_ONCE)
+    .description(t('commands.work'))
+    .option('--concurrency <jobs>', t('commands.workConcurrency'), wholeNumber(CONCURRENCY), JOBS_AT_ONCE)
     .action(async (options: { concurrency: number }) => {
       const { work } = await import('./work.ts')
       await work(env, options)
@@ -82,12 +79,11 @@ function addWork(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 function addIndex(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('index')
-    .description(say.index)
-    .argument('<address>', say.indexAddress)
-    .option('--store <store>', say.indexStore)
+    .description(t('commands.index'))
+    .argument('<address>', t('commands.indexAddress'))
+    .option('--store <store>', t('commands.indexStore'))
     .action(async (address: string, options: { store?: string }) => {
       const { indexAddress } = await import('./index-address.ts')
       process.exitCode = await indexAddress(address, options, env)
@@ -95,15 +91,14 @@ function addIndex(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 function addCheck(program: Command): void {
-  const say = WORDS.commands
   program
     .command('check')
-    .description(say.check)
-    .argument('[folder]', say.folder, '.')
-    .option('--json', say.json)
-    .option('--watch', say.checkWatch)
-    .option('--private', say.checkPrivate)
-    .option('--all', say.all)
+    .description(t('commands.check'))
+    .argument('[folder]', t('commands.folder'), '.')
+    .option('--json', t('commands.json'))
+    .option('--watch', t('commands.checkWatch'))
+    .option('--private', t('commands.checkPrivate'))
+    .option('--all', t('commands.all'))
     .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
       const { checkFolder } = await import('./check.ts')
       process.exitCode = await checkFolder(folder, options)
@@ -111,16 +106,15 @@ function addCheck(program: Command): void {
 }
 
 function addDiff(program: Command): void {
-  const say = WORDS.commands
   program
     .command('diff')
-    .description(say.diff)
-    .argument('[folder]', say.folder, '.')
-    .option('--from <ref>', say.diffFrom)
-    .option('--fail-on <kinds>', say.diffFailOn)
-    .option('--json', say.json)
-    .option('--private', say.diffPrivate)
-    .option('--all', say.all)
+    .description(t('commands.diff'))
+    .argument('[folder]', t('commands.folder'), '.')
+    .option('--from <ref>', t('commands.diffFrom'))
+    .option('--fail-on <kinds>', t('commands.diffFailOn'))
+    .option('--json', t('commands.json'))
+    .option('--private', t('commands.diffPrivate'))
+    .option('--all', t('commands.all'))
     .action(
       async (folder: string, options: { from?: string; failOn?: string; json?: boolean; private?: boolean; all?: boolean }) => {
         const { diffFolder } = await import('./diff.ts')
@@ -130,12 +124,11 @@ function addDiff(program: Command): void {
 }
 
 function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('mcp')
-    .description(say.mcp)
-    .argument('[folder or address]', say.mcpTarget, '.')
-    .option('--private', say.mcpPrivate)
+    .description(t('commands.mcp'))
+    .argument('[folder or address]', t('commands.mcpTarget'), '.')
+    .option('--private', t('commands.mcpPrivate'))
     .action(async (target: string, options: { private?: boolean }) => {
       const { serveOverStdio } = await import('./mcp.ts')
       process.exitCode = await serveOverStdio(target, options, env)
@@ -146,15 +139,14 @@ const CONCURRENCY = { min: 1, max: 64 }
 const TIMEOUT = { seconds: 600, min: 1, max: 86_400 }
 
 function addPin(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('pin')
-    .description(say.pin)
-    .argument('<address...>', say.pinAddress)
-    .option('--lock <file>', say.pinLock)
-    .option('--service <url>', say.service)
-    .option('--timeout <seconds>', say.timeout, wholeNumber(TIMEOUT, WORDS.usage.wholeSeconds), TIMEOUT.seconds)
-    .option('--json', say.json)
+    .description(t('commands.pin'))
+    .argument('<address...>', t('commands.pinAddress'))
+    .option('--lock <file>', t('commands.pinLock'))
+    .option('--service <url>', t('commands.service'))
+    .option('--timeout <seconds>', t('commands.timeout'), wholeNumber(TIMEOUT, 'usage.wholeSeconds'), TIMEOUT.seconds)
+    .option('--json', t('commands.json'))
     .action(async (addresses: string[], options: { lock?: string; service?: string; timeout: number; json?: boolean }) => {
       const { pin } = await import('./pin.ts')
       process.exitCode = await pin(addresses, options, env)
@@ -162,17 +154,16 @@ function addPin(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 function addVerify(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('verify')
-    .description(say.verify)
-    .argument('[lock file]', say.verifyLock)
-    .option('--lock <file>', say.verifyLockOption)
-    .option('--update', say.verifyUpdate)
-    .option('--allow-moved', say.verifyMoved)
-    .option('--service <url>', say.service)
-    .option('--timeout <seconds>', say.timeout, wholeNumber(TIMEOUT, WORDS.usage.wholeSeconds), TIMEOUT.seconds)
-    .option('--json', say.json)
+    .description(t('commands.verify'))
+    .argument('[lock file]', t('commands.verifyLock'))
+    .option('--lock <file>', t('commands.verifyLockOption'))
+    .option('--update', t('commands.verifyUpdate'))
+    .option('--allow-moved', t('commands.verifyMoved'))
+    .option('--service <url>', t('commands.service'))
+    .option('--timeout <seconds>', t('commands.timeout'), wholeNumber(TIMEOUT, 'usage.wholeSeconds'), TIMEOUT.seconds)
+    .option('--json', t('commands.json'))
     .action(
       async (
         file: string | undefined,
@@ -185,13 +176,12 @@ function addVerify(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('publish')
-    .description(say.publish)
-    .argument('<folder>', say.publishFolder)
-    .option('--store <store>', say.publishStore)
-    .option('--dry-run', say.publishDryRun)
+    .description(t('commands.publish'))
+    .argument('<folder>', t('commands.publishFolder'))
+    .option('--store <store>', t('commands.publishStore'))
+    .option('--dry-run', t('commands.publishDryRun'))
     .action(async (folder: string, options: { store?: string; dryRun?: boolean }) => {
       const { publish } = await import('./publish.ts')
       process.exitCode = await publish(folder, options, env)
@@ -199,48 +189,46 @@ function addPublish(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 function addToken(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
-  const token = program.command('token').description(say.token)
-  const store = ['--store <store>', say.serviceStore] as const
+  const token = program.command('token').description(t('commands.token'))
+  const store = ['--store <store>', t('commands.serviceStore')] as const
   const run = async (command: TokenCommand, options: { store?: string }) => {
     const { manageTokens } = await import('./token.ts')
     process.exitCode = await manageTokens(command, options, env)
   }
   token
     .command('create')
-    .description(say.tokenCreate)
-    .argument('<address>', say.tokenAddress)
-    .option('--label <label>', say.tokenLabel, label, 'command line')
-    .option('--days <days>', say.tokenDays, wholeNumber(TOKEN_DAYS), 90)
+    .description(t('commands.tokenCreate'))
+    .argument('<address>', t('commands.tokenAddress'))
+    .option('--label <label>', t('commands.tokenLabel'), label, 'command line')
+    .option('--days <days>', t('commands.tokenDays'), wholeNumber(TOKEN_DAYS), 90)
     .option(...store)
     .action((address: string, { label, days, ...options }: { store?: string; label: string; days: number }) =>
       run({ action: 'create', address, label, days }, options),
     )
   token
     .command('list')
-    .description(say.tokenList)
-    .argument('[address]', say.tokenListAddress)
+    .description(t('commands.tokenList'))
+    .argument('[address]', t('commands.tokenListAddress'))
     .option(...store)
     .action((address: string | undefined, options: { store?: string }) =>
       run({ action: 'list', address: address ?? null }, options),
     )
   token
     .command('delete')
-    .description(say.tokenDelete)
-    .argument('<id>', say.tokenId)
+    .description(t('commands.tokenDelete'))
+    .argument('<id>', t('commands.tokenId'))
     .option(...store)
     .action((id: string, options: { store?: string }) => run({ action: 'delete', id }, options))
 }
 
 function addKeys(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('keys')
-    .description(say.keys)
+    .description(t('commands.keys'))
     .command('rotate')
-    .description(say.keysRotate)
-    .option('--retire <kid>', say.keysRetire)
-    .option('--store <store>', say.serviceStore)
+    .description(t('commands.keysRotate'))
+    .option('--retire <kid>', t('commands.keysRetire'))
+    .option('--store <store>', t('commands.serviceStore'))
     .action(async (options: { store?: string; retire?: string }) => {
       const { rotateKeys } = await import('./keys.ts')
       process.exitCode = await rotateKeys(options, env)
@@ -248,13 +236,12 @@ function addKeys(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 function addSweep(program: Command, env: NodeJS.ProcessEnv): void {
-  const say = WORDS.commands
   program
     .command('sweep')
-    .description(say.sweep)
-    .option('--store <store>', say.sweepStore)
-    .option('--days <days>', say.sweepDays, wholeNumber(RETENTION_DAYS), RETENTION_DAYS.default)
-    .option('--remove', say.sweepRemove)
+    .description(t('commands.sweep'))
+    .option('--store <store>', t('commands.sweepStore'))
+    .option('--days <days>', t('commands.sweepDays'), wholeNumber(RETENTION_DAYS), RETENTION_DAYS.default)
+    .option('--remove', t('commands.sweepRemove'))
     .action(async (options: { store?: string; days: number; remove?: boolean }) => {
       const { sweep } = await import('./sweep.ts')
       process.exitCode = await sweep(options, env)
@@ -264,11 +251,11 @@ function addSweep(program: Command, env: NodeJS.ProcessEnv): void {
 /** A parser of whole numbers within bounds. */
 function wholeNumber(
   { min, max }: { min: number; max: number },
-  sentence: string = WORDS.usage.wholeNumber,
+  key: 'usage.wholeNumber' | 'usage.wholeSeconds' = 'usage.wholeNumber',
 ): (text: string) => number {
   return text => {
     const value = /^\d+$/.test(text) && text.length <= String(max).length ? Number(text) : Number.NaN
-    if (!(value >= min && value <= max)) throw new InvalidArgumentError(fill(sentence, { min, max }))
+    if (!(value >= min && value <= max)) throw new InvalidArgumentError(t(key, { min, max }))
     return value
   }
 }
@@ -277,6 +264,6 @@ function wholeNumber(
 function label(text: string): string {
   const { length } = [...text]
   if (length < 1 || length > TOKEN_LABEL_CHARACTERS || /\p{Cc}/u.test(text))
-    throw new InvalidArgumentError(fill(WORDS.usage.characters, { max: TOKEN_LABEL_CHARACTERS }))
+    throw new InvalidArgumentError(t('usage.characters', { max: TOKEN_LABEL_CHARACTERS }))
   return text
 }

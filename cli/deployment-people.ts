@@ -13,7 +13,7 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
 import { SettingsError } from '#core/settings.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import type { Settings } from './service-settings.ts'
 
 /** The parts of the outside world that people need. */
@@ -38,7 +38,7 @@ export interface DeploymentContext {
 export async function deploymentKeys({ secret, random }: PeopleInfra, { keys }: Pick<Settings, 'keys'>): Promise<SealingKeys> {
   const found = keys ?? parseSealingKeys(await secret('keys', () => formatNewKeys('1', random.bytes(32))))
   if (found !== null) return found
-  throw new SettingsError('MOUNTGLASS_KEYS', sentence('keysDamaged'))
+  throw new SettingsError('MOUNTGLASS_KEYS', t('problem.keysDamaged'))
 }
 
 /**
@@ -101,7 +101,7 @@ export function deploymentOAuth(
 async function storedIdKey({ secret, random }: PeopleInfra): Promise<Uint8Array> {
   const key = parseIdKey(await secret('id-key', () => formatIdKey(random.bytes(32))))
   if (key !== null) return key
-  throw new SettingsError('MOUNTGLASS_ID_KEY', sentence('idKeyDamaged'))
+  throw new SettingsError('MOUNTGLASS_ID_KEY', t('problem.idKeyDamaged'))
 }
 
 const DAY_MS = 86_400_000

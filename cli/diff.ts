@@ -13,7 +13,8 @@ import { findBase } from '#infra/worktree/base.ts'
 import { openCommit } from '#infra/worktree/commit.ts'
 import { findFormerWorktree, findWorktree, WorktreeError } from '#infra/worktree/place.ts'
 import { openWorktree } from '#infra/worktree/reader.ts'
-import { messageIn, sentence } from '#words/sentence.ts'
+import { messageIn } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 export interface DiffOptions {
   /** The old side: anything that git takes for a commit. Default: where the branch left the default branch, else `HEAD`. */
@@ -55,7 +56,7 @@ export async function diffFolder(folder: string, options: DiffOptions): Promise<
 function wantedOf({ failOn }: DiffOptions): FailOn[] {
   if (failOn === undefined) return []
   const wanted = parseFailOn(failOn)
-  if (wanted.length === 0) throw new FailOnError(sentence('noDifferenceNamed', { names: FAIL_ON.join(', ') }))
+  if (wanted.length === 0) throw new FailOnError(t('problem.noDifferenceNamed', { names: FAIL_ON.join(', ') }))
   return wanted
 }
 
@@ -65,7 +66,7 @@ async function readDifference(folder: string, options: DiffOptions): Promise<Dif
   const worktree = await openWorktree(folder, limits, findFormerWorktree)
   try {
     const { gitDir, folder: path } = worktree.description
-    if (gitDir === null) throw new WorktreeError(sentence('notInGit', { folder }))
+    if (gitDir === null) throw new WorktreeError(t('problem.notInGit', { folder }))
     const from = await findBase(gitDir, options.from ?? null)
     const repository = { name: 'repository', visibility: options.private ? 'private' : 'public' } as const
     const old = await openCommit(gitDir, from.commit, LIMITS)

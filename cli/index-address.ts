@@ -1,6 +1,6 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
+import { ServiceError } from '#core/errors.ts'
 import { explainMissingRef } from '#core/missing-ref.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
@@ -11,10 +11,9 @@ import type { Progress } from '#indexer/pipeline/progress.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
 import { formatTenths } from '#words/numbers.ts'
-import { messageIn, sentence } from '#words/sentence.ts'
+import { messageIn } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { saidOfOwnReading } from './own-reading.ts'
 
 export interface IndexOptions {
@@ -53,7 +52,7 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
     const { address } = await chooseReading(typed, asked => problemAt(infra, asked))
     return await indexWith(infra, address).catch(error => {
       if (!(error instanceof ServiceError)) throw error
-      const refusal = refusals.length === 0 ? null : sentence('localNotServed', { reasons: refusals.join('; ') })
+      const refusal = refusals.length === 0 ? null : t('problem.localNotServed', { reasons: refusals.join('; ') })
       const message = refusal ?? saidOfOwnReading(error, address)
       return report(`${error.code}: ${message}`, error.status === 503 ? EXIT_FAILED : EXIT_USAGE)
     })
@@ -63,12 +62,11 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
 }
 
 function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>): string {
-  if (typed.kind === 'owner') return sentence('account', { owner: typed.owner.owner })
+  if (typed.kind === 'owner') return t('problem.account', { owner: typed.owner.owner })
   return typed.code === null ? typed.message : `${typed.code}: ${typed.message}`
 }
 
 async function indexWith(infra: Infra, address: Address): Promise<number> {
-  const say = WORDS.index
   const { host, repository, commit } = await resolveAddress(infra, address)
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
@@ -76,16 +74,16 @@ async function indexWith(infra: Infra, address: Address): Promise<number> {
 
   const printer = createProgressPrinter(process.stderr)
   const title = formatAddress({ ...address, owner: repository.owner, repository: repository.name })
-  printer.title(fill(say.title, { address: title, commit }))
+  printer.title(t('index.title', { address: title, commit }))
   try {
     const written = await writeSnapshot(infra, { repository, commit }, stop.signal, printer.report)
     await listIndexed(infra, { repository, commit }, () => isTip(host, { repository, commit }))
     printer.end()
-    if (written === null) return report(say.already, EXIT_OK)
+    if (written === null) return report(t('index.already'), EXIT_OK)
     const { skills, documents } = written.header.root.folder.counts
     const { objects, bytes } = written
-    const counted = fill(say.written, { skills, documents, objects, bytes })
-    return report(written.header.truncated ? fill(say.partial, { written: counted }) : counted, EXIT_OK)
+    const counted = t('index.written', { skills, documents, objects, bytes })
+    return report(written.header.truncated ? t('index.partial', { written: counted }) : counted, EXIT_OK)
   } catch (error) {
     printer.end()
     return report(`${errorCodeOf(error)}: ${messageIn(error)}`, EXIT_FAILED)
@@ -117,7 +115,7 @@ async function resolveAddress({ hosts }: Infra, address: Address): Promise<Resol
   if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
   if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
   const { objectFormat } = repository.value
-  if (objectFormat) throw new ServiceError('mount.not_allowed', { message: CASE_MESSAGE[`mount.not_allowed:${objectFormat}`] })
+  if (objectFormat) throw new ServiceError('mount.not_allowed', { case: objectFormat })
   const commit = await host.resolve(repository.value, address.ref)
   if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
   if (commit.status === 'missing')
@@ -145,7 +143,6 @@ interface ProgressPrinter {
 
 /** Prints one line per stage with count and rate: on a terminal rewritten in place, elsewhere once the stage has ended. */
 function createProgressPrinter(out: NodeJS.WriteStream): ProgressPrinter {
-  const { stages, done: counted } = WORDS.index
   let last: Progress | null = null
   let startedAt = 0
 
@@ -153,9 +150,8 @@ function createProgressPrinter(out: NodeJS.WriteStream): ProgressPrinter {
     const { stage, done, total } = progress
     const seconds = (performance.now() - startedAt) / 1000
     const rate = done > 0 && seconds > 0 ? `, ${Math.round(done / seconds)}/s` : ''
-    const { some, ofAll } = counted[stage]
-    const count = total === null ? fill(some, { done }) : fill(ofAll, { done, total })
-    return `${stages[stage].padEnd(8)}${done > 0 ? ` ${count}${rate}` : ''} (${formatTenths(seconds)} s)`
+    const count = total === null ? t(`index.done.${stage}.some`, { done }) : t(`index.done.${stage}.ofAll`, { done, total })
+    return `${t(`index.stages.${stage}`).padEnd(8)}${done > 0 ? ` ${count}${rate}` : ''} (${formatTenths(seconds)} s)`
   }
 
   function end(): void {

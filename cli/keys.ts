@@ -3,9 +3,8 @@ import { SettingsError } from '#core/settings.ts'
 import { type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
 import { changeSecret } from '#infra/stores.ts'
 import { systemRandom } from '#infra/system/random.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { messageIn, SentenceError, sentence } from '#words/sentence.ts'
+import { messageIn, SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { parseKeySettings } from './service-settings.ts'
 
 export interface RotateOptions {
@@ -41,22 +40,21 @@ export async function rotateKeys({ store, retire }: RotateOptions, env: NodeJS.P
 
 /** @returns what is printed, without the keys */
 async function changeStored({ store }: Pick<InfraSettings, 'store'>, retire: string | undefined): Promise<string> {
-  const say = WORDS.keys
-  if (store.kind === 's3') throw new SettingsError('MOUNTGLASS_KEYS', sentence('asTheService'))
-  if (store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', sentence('memoryKeepsNoKeys'))
+  if (store.kind === 's3') throw new SettingsError('MOUNTGLASS_KEYS', t('problem.asTheService'))
+  if (store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', t('problem.memoryKeepsNoKeys'))
   let said = ''
   const isChanged = await changeSecret(store.folder, 'keys', text => {
     const keys = parseSealingKeys(text)
-    if (keys === null) throw new SettingsError('MOUNTGLASS_KEYS', sentence('keysUnchanged'))
+    if (keys === null) throw new SettingsError('MOUNTGLASS_KEYS', t('problem.keysUnchanged'))
     if (retire !== undefined) {
-      said = linesOf(fill(say.removed, { kid: retire }), say.restart)
+      said = linesOf(t('keys.removed', { kid: retire }), t('keys.restart'))
       return JSON.stringify(without(keys, retire))
     }
     const key = plusOne(keys)
-    said = linesOf(fill(say.added, { kid: key.kid }), say.restart, retireLater(keys))
+    said = linesOf(t('keys.added', { kid: key.kid }), t('keys.restart'), retireLater(keys))
     return JSON.stringify([key, ...keys])
   })
-  if (!isChanged) throw new SentenceError(sentence('noKeys', { folder: store.folder }))
+  if (!isChanged) throw new SentenceError(t('problem.noKeys', { folder: store.folder }))
   return said
 }
 
@@ -66,20 +64,19 @@ function linesOf(...lines: readonly string[]): string {
 
 /** @returns what is printed: values of `MOUNTGLASS_KEYS`, each on a line of its own */
 function describeValues(keys: SealingKeys, retire: string | undefined): string {
-  const say = WORDS.keys
   if (retire !== undefined) {
-    return linesOf(say.setWithout, formatSetting(without(keys, retire)))
+    return linesOf(t('keys.setWithout'), formatSetting(without(keys, retire)))
   }
   const [first, ...rest] = keys as [SealingKeys[number], ...SealingKeys]
   const key = plusOne(keys)
   const { kid } = key
   return linesOf(
-    say.steps,
-    fill(say.first, { kid }),
+    t('keys.steps'),
+    t('keys.first', { kid }),
     formatSetting([first, key, ...rest]),
-    fill(say.second, { kid }),
+    t('keys.second', { kid }),
     formatSetting([key, first, ...rest]),
-    fill(say.third, { retireLater: retireLater(keys) }),
+    t('keys.third', { retireLater: retireLater(keys) }),
   )
 }
 
@@ -89,19 +86,19 @@ function formatSetting(keys: SealingKeys): string {
 
 /** A sign-in that nothing refreshed for a month is asked for anew in any case. */
 function retireLater(keys: SealingKeys): string {
-  return fill(WORDS.keys.retireLater, { command: `mountglass keys rotate --retire ${keys[0]?.kid}` })
+  return t('keys.retireLater', { command: `mountglass keys rotate --retire ${keys[0]?.kid}` })
 }
 
 /** @throws SentenceError */
 function plusOne(keys: SealingKeys): SealingKeys[number] {
   if (keys.length < MOST_KEYS) return nextKey(keys, systemRandom.bytes(32))
-  throw new SentenceError(sentence('tooManyKeys', { n: keys.length, kid: keys.at(-1)?.kid ?? '' }))
+  throw new SentenceError(t('problem.tooManyKeys', { n: keys.length, kid: keys.at(-1)?.kid ?? '' }))
 }
 
 /** @throws SentenceError */
 function without(keys: SealingKeys, kid: string): SealingKeys {
   const names = keys.map(key => key.kid)
-  if (!names.includes(kid)) throw new SentenceError(sentence('unknownKey', { kid, kids: names.join(', ') }))
-  if (names[0] === kid) throw new SentenceError(sentence('keySeals', { kid }))
+  if (!names.includes(kid)) throw new SentenceError(t('problem.unknownKey', { kid, kids: names.join(', ') }))
+  if (names[0] === kid) throw new SentenceError(t('problem.keySeals', { kid }))
   return keys.filter(key => key.kid !== kid)
 }

@@ -16,7 +16,8 @@ import { readTypedAddress } from '#core/typed-address.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { openMemoryInfra } from '#infra/memory-infra.ts'
 import { openWorktreeHost } from '#infra/worktree/host.ts'
-import { messageIn, SentenceError, sentence } from '#words/sentence.ts'
+import { messageIn, SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { type InProcessSource, startInProcess, toServiceError } from './in-process.ts'
 import { saidOfOwnReading } from './own-reading.ts'
 import { createInProcessRunner, openWorktreeRunner } from './runners.ts'
@@ -65,7 +66,7 @@ async function openSource(target: string, options: StdioOptions, env: NodeJS.Pro
   const hosts = infra.hosts.map(host => host.segment)
   const typed = readTypedAddress(target, { hosts, baseUrl: settings.baseUrl })
   if (typed.kind !== 'address')
-    return await closeAndThrow(new SentenceError(sentence('neitherFolderNorAddress', { target })), infra.close)
+    return await closeAndThrow(new SentenceError(t('problem.neitherFolderNorAddress', { target })), infra.close)
   return { infra, runner: createInProcessRunner(infra), address: typed.address, isWorkingFolder: false }
 }
 
@@ -128,7 +129,7 @@ async function requireMount({ mounts }: Pick<ToolHandlers, 'mounts'>, address: A
     await mounts({ subject: address, query: {}, body: null, viewer: OWN_PROCESS })
   } catch (error) {
     if (error instanceof ServiceError && OF_ADDRESS.has(error.code))
-      throw new SentenceError(sentence('ofText', { text: formatAddress(address), problem: saidOfOwnReading(error, address) }), {
+      throw new SentenceError(t('problem.ofText', { text: formatAddress(address), problem: saidOfOwnReading(error, address) }), {
         cause: error,
       })
   }

@@ -1,6 +1,6 @@
 import type { Address } from '#core/address.ts'
 import type { ServiceError } from '#core/errors.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 /**
  * What a command says that reads repositories itself: where local ones lie, only its own settings tell.
@@ -8,9 +8,9 @@ import { sentence } from '#words/sentence.ts'
  * @param address `null`: the error says that there is none
  */
 export function saidOfOwnReading(error: ServiceError, address: Address | null): string {
-  if (!isMissingLocal(error, address)) return sentence('asTold', { reason: error })
+  if (!isMissingLocal(error, address)) return t('problem.asTold', { reason: error })
   const { owner, repository } = address
-  return sentence('noLocalRepository', { owner, repository })
+  return t('problem.noLocalRepository', { owner, repository })
 }
 
 /** Whether the error says that the local repository of the address does not exist. */

@@ -4,9 +4,8 @@ import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { messageIn, sentence } from '#words/sentence.ts'
+import { messageIn } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './lock/answers.ts'
 import {
   emptyLock,
@@ -62,7 +61,7 @@ export async function pin(typed: string[], options: PinOptions & { lock?: string
       print([
         ...pins.flatMap(({ asked, pinned }) => formatPin(pinned, asked, { paint })),
         '',
-        fill(WORDS.pin.pinned, { file, n: addresses.length }),
+        t('pin.pinned', { file, n: addresses.length }),
       ])
     return EXIT_OK
   })
@@ -86,10 +85,9 @@ export async function verify(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const file = named ?? options.lock ?? LOCK_FILE
-  const say = WORDS.verify
   return await reportingFaults(file, async () => {
     const lock = await readLock(file)
-    if (lock === null) throw new LockFileError(sentence('lockMissing'))
+    if (lock === null) throw new LockFileError(t('problem.lockMissing'))
     const readings = await withAnswers(options, env, async ({ answers }) => {
       const read: Reading[] = []
       for (const { address } of lock.addresses) read.push(await tryToRead(answers, address, waitingOf(options)))
@@ -103,10 +101,10 @@ export async function verify(
     if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts })
     else print(formatVerdicts(verdicts, { paint }, options.service))
     if (isWritten) await writeLock(file, updated)
-    if (!options.json && isWritten) print([fill(say.written, { file })])
+    if (!options.json && isWritten) print([t('verify.written', { file })])
     // What `--update` would keep, such as a repository that may only be hidden, it does not accept.
     if (!options.json && !options.update && isOutdated && exitCode === 1)
-      print([fill(say.accept, { command: `mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}` })])
+      print([t('verify.accept', { command: `mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}` })])
     return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isKept), false) : exitCode
   })
 }
@@ -154,7 +152,7 @@ async function readFirst(answers: Answers, candidates: readonly string[], waitin
       return { asked: address, pinned: await readPin(answers, address, waiting) }
     } catch (error) {
       if (!(error instanceof UnansweredError)) throw error
-      const named = new UnansweredError(error.code, sentence('ofText', { text: address, problem: error }), { cause: error })
+      const named = new UnansweredError(error.code, t('problem.ofText', { text: address, problem: error }), { cause: error })
       if (error.code !== 'mount.ref_not_found') throw named
       missing.push(named)
     }
@@ -186,7 +184,7 @@ async function withAnswers<Value>(
 function parseService(text: string): string {
   const url = URL.parse(text)
   const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  if (!isPlain || !/^https?:$/.test(url.protocol)) throw new SettingsError('--service', sentence('serviceUrl'))
+  if (!isPlain || !/^https?:$/.test(url.protocol)) throw new SettingsError('--service', t('problem.serviceUrl'))
   return withoutTrailing(url.href, /\//)
 }
 
@@ -198,13 +196,13 @@ function tokenFor(baseUrl: string, env: NodeJS.ProcessEnv): string | null {
   if (token === '') return null
   const { protocol, hostname } = new URL(baseUrl)
   const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
-  if (protocol !== 'https:' && !isLoopback) throw new SettingsError(TOKEN, sentence('tokenInClear'))
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new SettingsError(TOKEN, sentence('noToken'))
+  if (protocol !== 'https:' && !isLoopback) throw new SettingsError(TOKEN, t('problem.tokenInClear'))
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new SettingsError(TOKEN, t('problem.noToken'))
   return token
 }
 
 function waitingOf({ timeout }: PinOptions): Waiting {
-  return { timeoutMs: timeout * 1000, onWaiting: address => say(fill(WORDS.pin.indexing, { address })) }
+  return { timeoutMs: timeout * 1000, onWaiting: address => say(t('pin.indexing', { address })) }
 }
 
 /** `null`: there is none. @throws LockFileError */
@@ -215,7 +213,7 @@ async function readLock(file: string): Promise<LockFile | null> {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT') return null
-    throw new LockFileError(sentence('lockUnreadable', { reason: message }), { cause })
+    throw new LockFileError(t('problem.lockUnreadable', { reason: message }), { cause })
   }
   return parseLockFile(text)
 }
@@ -229,7 +227,7 @@ async function writeLock(file: string, lock: LockFile): Promise<void> {
     await rename(temporary, target)
   } catch (cause) {
     await rm(temporary, { force: true })
-    throw new LockFileError(sentence('lockNotWritten', { reason: (cause as Error).message }), { cause })
+    throw new LockFileError(t('problem.lockNotWritten', { reason: (cause as Error).message }), { cause })
   }
 }
 

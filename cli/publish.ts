@@ -3,9 +3,8 @@ import { validateFolder } from '#api/operator/read-folder.ts'
 import { SettingsError } from '#core/settings.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
 import { messageIn } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 export interface PublishCommand {
   /** Overrides `MOUNTGLASS_STORE`. */
@@ -29,7 +28,6 @@ export async function publish(
   { store, dryRun = false }: PublishCommand,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const say = WORDS.publish
   const read = await validateFolder(folder)
   if ('faults' in read) return report(read.faults, EXIT_FAILED)
   try {
@@ -38,10 +36,10 @@ export async function publish(
     try {
       const { uploads, changes } = await publishContent(stores, read, dryRun)
       const lines = [
-        ...changes.map(({ change, name }) => fill(say[change], { name })),
-        ...uploads.map(({ name, sizeBytes }) => fill(say.upload, { name, bytes: sizeBytes })),
+        ...changes.map(({ change, name }) => t(`publish.${change}`, { name })),
+        ...uploads.map(({ name, sizeBytes }) => t('publish.upload', { name, bytes: sizeBytes })),
       ]
-      const result = lines.length === 0 ? say.nothing : dryRun ? say.dryRun : say.published
+      const result = lines.length === 0 ? t('publish.nothing') : dryRun ? t('publish.dryRun') : t('publish.published')
       process.stdout.write([...lines, result].map(line => `${line}\n`).join(''))
       return EXIT_OK
     } finally {

@@ -38,7 +38,8 @@ import { openWebDocuments } from '#infra/web/documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { scrubbedLog } from '#words/scrubbed.ts'
-import { type ProblemKey, SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { type DeploymentContext, deploymentKeys, deploymentOAuth, deploymentPeople, startKeepAlive } from './deployment-people.ts'
 import { JOB_PROGRAM } from './job-program.ts'
@@ -169,7 +170,7 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
 function settingsToReconsider(env: NodeJS.ProcessEnv, { host }: Settings): string[] {
   const unknown = unknownSettings(env, [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS])
   const isOpen = ['0.0.0.0', '::'].includes(host) && !env.MOUNTGLASS_BASE_URL
-  return isOpen ? [...unknown, sentence('baseUrlNotSet', { host })] : unknown
+  return isOpen ? [...unknown, t('problem.baseUrlNotSet', { host })] : unknown
 }
 
 /** What the metadata document of an app may take. */
@@ -307,14 +308,17 @@ function findFreePort(host: string): Promise<number> {
 }
 
 /** What the system says when it does not let this process listen. */
-const LISTEN_PROBLEMS: Readonly<Record<string, ProblemKey>> = { EADDRINUSE: 'portTaken', EACCES: 'portForbidden' }
+const LISTEN_PROBLEMS: Readonly<Record<string, 'portTaken' | 'portForbidden'>> = {
+  EADDRINUSE: 'portTaken',
+  EACCES: 'portForbidden',
+}
 
 /** The sentence for an address on which this process cannot listen. Other errors stay as they are. */
 function toStartError(error: unknown, address: ListenAddress): unknown {
   const { code = '', syscall = '' } = error as NodeJS.ErrnoException
   if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return error
   const place = originAt(address).slice('http://'.length)
-  return new SentenceError(sentence(LISTEN_PROBLEMS[code] ?? 'hostUnknown', { place, code }), { cause: error })
+  return new SentenceError(t(`problem.${LISTEN_PROBLEMS[code] ?? 'hostUnknown'}`, { place, code }), { cause: error })
 }
 
 /** The host of local repositories. */

@@ -14,8 +14,8 @@ import {
   namesOf,
   numberVariable,
   parseEnvironment,
-  problem,
 } from '#core/settings.ts'
+import { t } from '#words/t.ts'
 
 /** Settings of the service. */
 export interface Settings extends ListenAddress {
@@ -47,7 +47,7 @@ const RepositoryRules = z.string().transform((text, context): RepositoryRule[] =
   const patterns = text.split(/[\s,]+/).filter(pattern => pattern !== '')
   const rules = patterns.map(parseRepositoryRule)
   if (rules.every(rule => rule !== null)) return rules
-  context.addIssue({ code: 'custom', ...problem('rules') })
+  context.addIssue({ code: 'custom', message: t('problem.rules') })
   return z.NEVER
 })
 
@@ -55,14 +55,14 @@ const KeysText = z.string().transform((text, context): SealingKeys => {
   const keys = parseSealingKeys(text)
   if (keys !== null) return keys
   // The value is a secret and stays out of the message.
-  context.addIssue({ code: 'custom', ...problem('keys') })
+  context.addIssue({ code: 'custom', message: t('problem.keys') })
   return z.NEVER
 })
 
 const IdKeyText = z.string().transform((text, context): Uint8Array => {
   const key = parseIdKey(text)
   if (key !== null) return key
-  context.addIssue({ code: 'custom', ...problem('idKey') })
+  context.addIssue({ code: 'custom', message: t('problem.idKey') })
   return z.NEVER
 })
 

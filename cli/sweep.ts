@@ -5,10 +5,8 @@ import { formatTally } from '#indexer/sweep/sweep-tally.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores, type Stores } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { formatCount } from '#words/numbers.ts'
-import { messageIn, sentence } from '#words/sentence.ts'
+import { messageIn } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 export interface SweepCommand {
   /** Overrides `MOUNTGLASS_STORE`. */
@@ -37,7 +35,7 @@ export async function sweep({ store, ...options }: SweepCommand, env: NodeJS.Pro
     return reportSettingsError(error, EXIT_USAGE)
   }
   if (settings.store.kind === 'disk' && !existsSync(settings.store.folder)) {
-    const missing = new SettingsError('MOUNTGLASS_STORE', sentence('noStore', { folder: settings.store.folder }))
+    const missing = new SettingsError('MOUNTGLASS_STORE', t('problem.noStore', { folder: settings.store.folder }))
     return reportSettingsError(missing, EXIT_FAILED)
   }
   let stores: Stores
@@ -55,19 +53,18 @@ export async function sweep({ store, ...options }: SweepCommand, env: NodeJS.Pro
 }
 
 async function sweepOpened(stores: Stores, { days, remove = false }: Omit<SweepCommand, 'store'>): Promise<number> {
-  const say = WORDS.sweep
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   for (const signal of SIGNALS) process.once(signal, interrupt)
   try {
-    const onFailure = (place: string, error: unknown) => report(fill(say.cannotSweep, { place, reason: messageIn(error) }))
+    const onFailure = (place: string, error: unknown) => report(t('sweep.cannotSweep', { place, reason: messageIn(error) }))
     const tally = await sweepStore(stores, systemClock, { days, remove, signal: stop.signal, onFailure })
     process.stdout.write(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }))
     if (tally.failures === 0) return EXIT_OK
-    return report(formatCount(tally.failures, say.notSwept))
+    return report(t('sweep.notSwept', { n: tally.failures }))
   } catch (error) {
-    if (error instanceof SweepBusyError) return report(fill(say.tryLater, { reason: messageIn(error) }))
-    return report(fill(say.stopped, { reason: messageIn(error) }))
+    if (error instanceof SweepBusyError) return report(t('sweep.tryLater', { reason: messageIn(error) }))
+    return report(t('sweep.stopped', { reason: messageIn(error) }))
   } finally {
     for (const signal of SIGNALS) process.off(signal, interrupt)
   }

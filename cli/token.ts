@@ -8,9 +8,8 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { messageIn, SentenceError, sentence } from '#words/sentence.ts'
+import { messageIn, SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { deploymentKeys, deploymentPeople } from './deployment-people.ts'
 import { parseKeySettings } from './service-settings.ts'
 
@@ -38,7 +37,7 @@ export async function manageTokens(
 ): Promise<number> {
   try {
     const settings = parseInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
-    if (settings.store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', sentence('memoryKeepsNoTokens'))
+    if (settings.store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', t('problem.memoryKeepsNoTokens'))
     const infra = await openInfra(settings)
     try {
       const keySettings = parseKeySettings(env)
@@ -49,7 +48,7 @@ export async function manageTokens(
         log: { info() {} },
         fallbacks: NO_FALLBACKS,
       })
-      if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', sentence('asTheService'))
+      if (people === null) throw new SettingsError('MOUNTGLASS_ID_KEY', t('problem.asTheService'))
       process.stdout.write(await run(command, people.context, infra))
       return EXIT_OK
     } finally {
@@ -95,13 +94,12 @@ async function findPrivate({ local }: Pick<Infra, 'local'>, text: string): Promi
   const { owner, repository, ref, path } = parseAddress(text, ['local'])
   if (ref !== null || path !== '') throw new ServiceError('token.not_a_repository')
   const found = await local.repository(owner, repository)
-  if (found.status !== 'ok') throw new SentenceError(sentence('noLocalRepository', { owner, repository }))
+  if (found.status !== 'ok') throw new SentenceError(t('problem.noLocalRepository', { owner, repository }))
   if (found.value.visibility === 'public') throw new ServiceError('token.public_repository')
   return found.value
 }
 
 function formatLine({ id, address, label, expiresAt, lastUsedAt }: AgentToken): string {
-  const say = WORDS.token
-  const used = lastUsedAt === null ? say.neverUsed : fill(say.used, { at: lastUsedAt })
-  return `${[id, address, fill(say.expires, { at: expiresAt }), used, label].join('\t')}\n`
+  const used = lastUsedAt === null ? t('token.neverUsed') : t('token.used', { at: lastUsedAt })
+  return `${[id, address, t('token.expires', { at: expiresAt }), used, label].join('\t')}\n`
 }

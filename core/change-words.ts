@@ -1,5 +1,4 @@
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
+import { t } from '#words/t.ts'
 import type { ChangedPart } from './change-groups.ts'
 import { printable } from './hidden-text.ts'
 
@@ -7,13 +6,12 @@ import { printable } from './hidden-text.ts'
 
 /** `includes by old.md (removed), new.md (added)`: a file without a word changed. @param all name every file */
 export function partsLine({ parts, causes }: ChangedPart, all = false): string {
-  const say = WORDS.diff
   const names = parts.join(', ')
   if (causes.length === 0) return names
   const paths = causes.map(({ path, change }) =>
-    change === 'changed' ? printable(path) : `${printable(path)} (${say.changes[change]})`,
+    change === 'changed' ? printable(path) : `${printable(path)} (${t(`diff.changes.${change}`)})`,
   )
-  return `${names} ${fill(say.by, { paths: listOf(paths, all) })}`
+  return `${names} ${t('diff.by', { paths: listOf(paths, all) })}`
 }
 
 /** Names of a list that are told; the rest is counted. */
@@ -23,5 +21,5 @@ const NAMED = 3
 export function listOf(names: readonly string[], all = false): string {
   if (all) return names.join(', ')
   const shown = names.slice(0, NAMED).join(', ')
-  return names.length > NAMED ? fill(WORDS.check.andMore, { names: shown, n: names.length - NAMED }) : shown
+  return names.length > NAMED ? t('check.andMore', { names: shown, n: names.length - NAMED }) : shown
 }

@@ -1,6 +1,6 @@
 import { type Address, refNames } from './address.ts'
 import { isShortenedSha } from './commit-sha.ts'
-import { CASE_MESSAGE } from './errors.ts'
+import type { ServiceErrorOptions } from './errors.ts'
 import type { GitHost, HostRefs, HostRepository } from './ports/git-host.ts'
 
 /** What `mount.ref_not_found` says of an address. Empty where nothing is known beside its code. */
@@ -8,12 +8,12 @@ export async function explainMissingRef(
   host: Pick<GitHost, 'refs'>,
   repository: HostRepository,
   { ref, path }: Pick<Address, 'ref' | 'path'>,
-): Promise<{ message?: string }> {
-  if (ref !== null && path === '') return isShortenedSha(ref) ? { message: CASE_MESSAGE['mount.ref_not_found:shortened'] } : {}
+): Promise<Pick<ServiceErrorOptions, 'case'>> {
+  if (ref !== null && path === '') return isShortenedSha(ref) ? { case: 'shortened' } : {}
   const listed = await host.refs(repository)
   const found =
     listed.status === 'ok' ? (ref === null ? caseOfDefault(listed.value) : caseOfNamed(listed.value, ref, path)) : null
-  return found === null ? {} : { message: CASE_MESSAGE[`mount.ref_not_found:${found}`] }
+  return found === null ? {} : { case: found }
 }
 
 /** What an empty repository lacks, the message of the code says. */

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { closeName } from './close-name.ts'
 
 /** An invalid setting, which prevents the start. The message is one line that names the variable. */
 export class SettingsError extends SentenceError {
   constructor(variable: string, problem: string, options?: ErrorOptions) {
-    super(sentence('ofText', { text: variable, problem }), options)
+    super(t('problem.ofText', { text: variable, problem }), options)
     this.name = 'SettingsError'
   }
 }
@@ -23,17 +24,12 @@ export function parseEnvironment<Schema extends z.ZodObject>(schema: Schema, env
   throw new SettingsError(String(issue?.path[0]), problemOf(issue))
 }
 
-/** What a schema says of a wrong value, for `refine` and `addIssue`. */
-export function problem(...said: Parameters<typeof sentence>): { message: string } {
-  return { message: sentence(...said) }
-}
-
 function problemOf(issue: z.core.$ZodIssue | undefined): string {
   if (issue?.code === 'custom') return issue.message
-  if (issue?.code !== 'invalid_value') return sentence('notValid')
+  if (issue?.code !== 'invalid_value') return t('problem.notValid')
   const [first = '', second = '', ...others] = issue.values.map(String)
-  if (others.length === 0) return sentence('eitherOf', { first, second })
-  return sentence('oneOf', { names: [first, second, ...others].join(', ') })
+  if (others.length === 0) return t('problem.eitherOf', { first, second })
+  return t('problem.oneOf', { names: [first, second, ...others].join(', ') })
 }
 
 /** Names of the settings of a schema. */
@@ -51,12 +47,12 @@ export function unknownSettings(env: NodeJS.ProcessEnv, known: readonly string[]
     .filter(name => name.startsWith(PREFIX) && !name.startsWith(`${PREFIX}TEST_`) && !known.includes(name))
     .map(name => {
       const meant = closeName(name, known)
-      return meant === null ? sentence('unknownSetting', { name }) : sentence('unknownSettingSimilar', { name, meant })
+      return meant === null ? t('problem.unknownSetting', { name }) : t('problem.unknownSettingSimilar', { name, meant })
     })
 }
 
 const PREFIX = 'MOUNTGLASS_'
-const PORT_PROBLEM = problem('port')
+const PORT_PROBLEM = t('problem.port')
 
 const Port = z
   .string()
@@ -69,7 +65,7 @@ const Host = z.string().transform((text, context): string => {
   const host = text.replace(/^\[(.*)\]$/, '$1')
   const origin = originAt({ host, port: 4321 })
   if (URL.parse(origin)?.href === `${URL.parse(origin)?.origin}/`) return host
-  context.addIssue({ code: 'custom', ...problem('host') })
+  context.addIssue({ code: 'custom', message: t('problem.host') })
   return z.NEVER
 })
 
@@ -86,7 +82,7 @@ export function originAt({ host, port }: ListenAddress): string {
 export function homePath(variable: string, path: string, env: NodeJS.ProcessEnv): string {
   if (!path.startsWith('~')) return path
   const home = env.HOME || env.USERPROFILE
-  if (!home || !/^~(?:[/\\]|$)/.test(path)) throw new SettingsError(variable, sentence('homeUnknown', { path }))
+  if (!home || !/^~(?:[/\\]|$)/.test(path)) throw new SettingsError(variable, t('problem.homeUnknown', { path }))
   return home + path.slice(1)
 }
 
@@ -113,7 +109,7 @@ type MonitoringVariables = { HOST: string; MOUNTGLASS_METRICS_PORT?: number | un
 
 /** Schema of a whole number from `min` to `max`. The name of the variable has the unit. */
 export function numberVariable(min: number, max: number) {
-  const outside = problem('wholeNumber', { min, max })
+  const outside = t('problem.wholeNumber', { min, max })
   return z
     .string()
     .refine(text => /^\d{1,9}$/.test(text), outside)

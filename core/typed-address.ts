@@ -1,4 +1,4 @@
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { type Address, atPath, HOST_NAMES, type OwnerName, parseAddress, parseOwner } from './address.ts'
 import { ServiceError } from './errors.ts'
 import { type RepoPath, ROOT } from './repo-path.ts'
@@ -46,14 +46,14 @@ const ACCOUNT_HOST = 'gh'
  */
 export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext): TypedAddress {
   const words = withoutCommand(text.trim())
-  if (words === '') return unreadable(null, sentence('noAddress', { starts: startsOf(hosts) }))
+  if (words === '') return unreadable(null, t('problem.noAddress', { starts: startsOf(hosts) }))
   if (words.startsWith(`${baseUrl}/`)) return readPage(words.slice(baseUrl.length).replace(/^\/mcp(?=\/)/, ''), hosts)
   const github = /^(?:(?:https?:\/\/)?(?:www\.)?github\.com\/|(?:ssh:\/\/)?git@github\.com[:/])(.*)$/is.exec(words)
   if (github) return readGithub(github[1] ?? '', hosts)
   const raw = /^(?:https?:\/\/)?raw\.githubusercontent\.com\/(.*)$/is.exec(words)
   if (raw) return readRawFile(raw[1] ?? '', hosts)
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words)) {
-    return unreadable(null, sentence(hosts.includes('gh') ? 'foreignUrlOrGithub' : 'foreignUrl'))
+    return unreadable(null, t(hosts.includes('gh') ? 'problem.foreignUrlOrGithub' : 'problem.foreignUrl'))
   }
   return isShort(words) ? readShort(words, words !== text.trim(), hosts) : readPage(words, hosts)
 }
@@ -97,7 +97,7 @@ function isShort(words: string): boolean {
 /** Where addresses of these hosts start: `gh/ or local/`. */
 function startsOf(hosts: readonly string[]): string {
   const [first = '', ...others] = hosts.map(host => `${host}/`)
-  return others.reduce((starts, last) => sentence('or', { first: starts, last }), first)
+  return others.reduce((starts, last) => t('problem.or', { first: starts, last }), first)
 }
 
 /** An address with the query of a page, if it has one. */
@@ -163,8 +163,8 @@ function readAddress(rawAddress: string, hosts: readonly string[]): TypedAddress
     const owner = readOwner(rawAddress.replace(/^\/?owners\//, '').replace(/[?#].*$/s, ''))
     if (owner && hosts.includes(owner.host)) return { kind: 'owner', owner }
     const isHostWrong = error.code === 'address.unknown_host'
-    const said = sentence('asTold', { reason: error })
-    return unreadable(error.code, isHostWrong ? sentence('startsWith', { problem: error, starts: startsOf(hosts) }) : said)
+    const said = t('problem.asTold', { reason: error })
+    return unreadable(error.code, isHostWrong ? t('problem.startsWith', { problem: error, starts: startsOf(hosts) }) : said)
   }
 }
 

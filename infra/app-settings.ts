@@ -1,27 +1,27 @@
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { homePath, problem, SettingsError } from '#core/settings.ts'
-import { sentence } from '#words/sentence.ts'
+import { homePath, SettingsError } from '#core/settings.ts'
+import { t } from '#words/t.ts'
 import type { GitHubApp } from './github/app.ts'
 
 export const APP_VARIABLES = {
   MOUNTGLASS_GITHUB_APP_ID: z
     .string()
-    .refine(text => /^\d{1,15}$/.test(text), problem('appId'))
+    .refine(text => /^\d{1,15}$/.test(text), t('problem.appId'))
     .optional(),
   MOUNTGLASS_GITHUB_APP_PRIVATE_KEY: z.string().optional(),
   MOUNTGLASS_GITHUB_APP_CLIENT_ID: z
     .string()
-    .refine(text => /^[\w.-]{1,100}$/.test(text), problem('appClientId'))
+    .refine(text => /^[\w.-]{1,100}$/.test(text), t('problem.appClientId'))
     .optional(),
   MOUNTGLASS_GITHUB_APP_CLIENT_SECRET: z
     .string()
-    .refine(text => /^[\x21-\x7e]{1,400}$/.test(text), problem('appClientSecret'))
+    .refine(text => /^[\x21-\x7e]{1,400}$/.test(text), t('problem.appClientSecret'))
     .optional(),
   MOUNTGLASS_GITHUB_APP_SLUG: z
     .string()
-    .refine(text => /^[a-z\d](?:[a-z\d-]{0,98}[a-z\d])?$/i.test(text), problem('appSlug'))
+    .refine(text => /^[a-z\d](?:[a-z\d-]{0,98}[a-z\d])?$/i.test(text), t('problem.appSlug'))
     .optional(),
 }
 
@@ -48,14 +48,14 @@ export function appSettings(variables: AppVariables, env: NodeJS.ProcessEnv): Gi
 const KEY_SETTING = 'MOUNTGLASS_GITHUB_APP_PRIVATE_KEY'
 
 function missing(variable: string): SettingsError {
-  return new SettingsError(variable, sentence('appIncomplete'))
+  return new SettingsError(variable, t('problem.appIncomplete'))
 }
 
 /** @param text a PEM with real or escaped line breaks, or `file:<path>`. No message quotes it */
 function readPrivateKey(text: string, env: NodeJS.ProcessEnv): string {
   const path = text.startsWith('file:') ? homePath(KEY_SETTING, text.slice('file:'.length), env) : null
   const key = parseKey(path === null ? text.replaceAll('\\n', '\n') : readKeyFile(path))
-  if (key === null) throw new SettingsError(KEY_SETTING, sentence('appKey'))
+  if (key === null) throw new SettingsError(KEY_SETTING, t('problem.appKey'))
   return key
 }
 
@@ -64,7 +64,7 @@ function readKeyFile(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message
-    throw new SettingsError(KEY_SETTING, sentence('appKeyFile', { path, reason }), { cause })
+    throw new SettingsError(KEY_SETTING, t('problem.appKeyFile', { path, reason }), { cause })
   }
 }
 

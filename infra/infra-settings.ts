@@ -1,17 +1,8 @@
 import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
-import {
-  homePath,
-  LISTEN_VARIABLES,
-  namesOf,
-  numberVariable,
-  originAt,
-  parseEnvironment,
-  problem,
-  SettingsError,
-} from '#core/settings.ts'
+import { homePath, LISTEN_VARIABLES, namesOf, numberVariable, originAt, parseEnvironment, SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { APP_VARIABLES, appSettings } from './app-settings.ts'
 import type { GitHubApp } from './github/app.ts'
 
@@ -62,14 +53,14 @@ const StoreName = z.string().transform((text, context): Exclude<StoreSetting, S3
   if (folder !== '') return { kind: 'disk', folder }
   const bucket = parseBucketName(text)
   if (bucket) return bucket
-  context.addIssue({ code: 'custom', ...problem('store') })
+  context.addIssue({ code: 'custom', message: t('problem.store') })
   return z.NEVER
 })
 
 const PrivateStoreName = z.string().transform((text, context): BucketName => {
   const bucket = parseBucketName(text)
   if (bucket) return bucket
-  context.addIssue({ code: 'custom', ...problem('privateStore') })
+  context.addIssue({ code: 'custom', message: t('problem.privateStore') })
   return z.NEVER
 })
 
@@ -81,7 +72,7 @@ const GITHUB_AVATARS = 'https://avatars.githubusercontent.com'
 const Origin = z.string().transform((text, context): string => {
   const url = URL.parse(text)
   if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin
-  context.addIssue({ code: 'custom', ...problem('origin') })
+  context.addIssue({ code: 'custom', message: t('problem.origin') })
   return z.NEVER
 })
 
@@ -92,7 +83,7 @@ const Origins = z.string().transform((text, context): string[] => {
     .filter(one => one !== '')
     .map(one => Origin.safeParse(one))
   if (origins.every(({ success }) => success)) return origins.map(({ data }) => data ?? '')
-  context.addIssue({ code: 'custom', ...problem('origins') })
+  context.addIssue({ code: 'custom', message: t('problem.origins') })
   return z.NEVER
 })
 
@@ -102,7 +93,7 @@ function baseUrl(example: string) {
     const url = URL.parse(text)
     const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
     if (isPlain && /^https?:$/.test(url.protocol)) return withoutTrailing(url.href, /\//)
-    context.addIssue({ code: 'custom', ...problem('url', { example }) })
+    context.addIssue({ code: 'custom', message: t('problem.url', { example }) })
     return z.NEVER
   })
 }
@@ -113,7 +104,7 @@ const Endpoint = baseUrl('https://s3.example.org')
 const DatabaseUrl = z.string().transform((text, context): string => {
   const url = URL.parse(text)
   if (url && /^postgres(ql)?:$/.test(url.protocol) && url.pathname.length > 1 && isDecodable(text)) return text
-  context.addIssue({ code: 'custom', ...problem('databaseUrl') })
+  context.addIssue({ code: 'custom', message: t('problem.databaseUrl') })
   return z.NEVER
 })
 
@@ -140,7 +131,7 @@ const Variables = z.object({
   MOUNTGLASS_AVATAR_ORIGINS: Origins.default([]),
   MOUNTGLASS_GITHUB_TOKEN: z
     .string()
-    .refine(text => /^[\x21-\x7e]{1,4096}$/.test(text), problem('githubToken'))
+    .refine(text => /^[\x21-\x7e]{1,4096}$/.test(text), t('problem.githubToken'))
     .optional(),
   MOUNTGLASS_GITHUB_WEBHOOK_SECRET: z.string().optional(),
   ...APP_VARIABLES,
@@ -208,7 +199,7 @@ function storeSettings(
   env: NodeJS.ProcessEnv,
 ): Pick<InfraSettings, 'store' | 'privateStore'> {
   if (store.kind !== 's3') {
-    if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', sentence('privateStoreAlone'))
+    if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', t('problem.privateStoreAlone'))
     if (store.kind === 'memory') return { store, privateStore: null }
     return { store: { ...store, folder: homePath('MOUNTGLASS_STORE', store.folder, env) }, privateStore: null }
   }
@@ -221,7 +212,7 @@ function storeSettings(
   const publicSetting = { ...store, ...shared, credentials: null }
   if (!privateStore) return { store: publicSetting, privateStore: null }
   if (privateStore.bucket === store.bucket && (isBelow(privateStore, store) || isBelow(store, privateStore)))
-    throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', sentence('storesOverlap'))
+    throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', t('problem.storesOverlap'))
   const [accessKeyId, secretAccessKey] = [
     variables.MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID,
     variables.MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY,
@@ -229,7 +220,7 @@ function storeSettings(
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     throw new SettingsError(
       accessKeyId === undefined ? 'MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID' : 'MOUNTGLASS_PRIVATE_AWS_SECRET_ACCESS_KEY',
-      sentence('privateCredentials'),
+      t('problem.privateCredentials'),
     )
   const credentials = accessKeyId !== undefined && secretAccessKey !== undefined ? { accessKeyId, secretAccessKey } : null
   return { store: publicSetting, privateStore: { ...privateStore, ...shared, credentials } }
@@ -237,7 +228,7 @@ function storeSettings(
 
 function databaseSetting({ MOUNTGLASS_DATABASE: database, MOUNTGLASS_STORE: store }: z.infer<typeof Variables>): string | null {
   if (database !== undefined && store.kind === 'memory')
-    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('databaseNotShared'))
+    throw new SettingsError('MOUNTGLASS_DATABASE', t('problem.databaseNotShared'))
   return database ?? null
 }
 
@@ -262,6 +253,6 @@ function githubSettings(variables: z.infer<typeof Variables>, env: NodeJS.Proces
  */
 export function parseSharedInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
   const settings = parseInfraSettings(env)
-  if (settings.store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', sentence('storeNotShared'))
+  if (settings.store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', t('problem.storeNotShared'))
   return settings
 }

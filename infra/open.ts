@@ -10,7 +10,7 @@ import type { PeopleHost } from '#core/ports/people-host.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { SettingsError } from '#core/settings.ts'
 import { changesKey } from '#core/snapshot/store-keys.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { type ChangeFeed, openChangeFeed } from './changes/change-feed.ts'
 import { requireGit } from './git/process.ts'
 import { createGivenTokens } from './github/app-tokens.ts'
@@ -94,7 +94,7 @@ async function openQueue({ states, database }: JobInfra, { store, leaseSeconds }
     return await openBossQueue({ db: { executeSql: database.run }, states, clock: systemClock, leaseSeconds, onWarning })
   } catch (cause) {
     const reason = (cause as Error).message.split('\n')[0] ?? ''
-    throw new SettingsError('MOUNTGLASS_DATABASE', sentence('queueClosed', { reason }), { cause })
+    throw new SettingsError('MOUNTGLASS_DATABASE', t('problem.queueClosed', { reason }), { cause })
   }
 }
 
@@ -187,7 +187,7 @@ async function openLocal(
   const prepare = async () => {
     const place = join(await folder(), 'examples')
     return await prepareExampleRepositories(EXAMPLE, place).catch(cause => {
-      throw new SettingsError('MOUNTGLASS_STORE', sentence('storeFolder', { folder: place, reason: cause as Error }), { cause })
+      throw new SettingsError('MOUNTGLASS_STORE', t('problem.storeFolder', { folder: place, reason: cause as Error }), { cause })
     })
   }
   if (localRepositories === null) return openLocalHost({ root: await prepare(), baseUrl })
@@ -206,9 +206,9 @@ async function openLocal(
 
 async function requireFolder(variable: string, path: string): Promise<void> {
   const found = await stat(path).catch(() => null)
-  if (!found?.isDirectory()) throw new SettingsError(variable, sentence('folderAbsent', { path }))
+  if (!found?.isDirectory()) throw new SettingsError(variable, t('problem.folderAbsent', { path }))
   await access(path, constants.R_OK | constants.X_OK).catch(cause => {
-    throw new SettingsError(variable, sentence('folderForbidden', { folder: path }), { cause })
+    throw new SettingsError(variable, t('problem.folderForbidden', { folder: path }), { cause })
   })
 }
 

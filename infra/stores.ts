@@ -6,7 +6,7 @@ import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { SettingsError } from '#core/settings.ts'
 import { isPrivateKey, privateShare } from '#core/snapshot/key-class.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { openDiskBlobStore } from './disk/blob-store.ts'
 import type { Leftovers } from './disk/leftovers.ts'
 import { readOrCreateSecret, replaceSecret } from './disk/secret-file.ts'
@@ -91,12 +91,12 @@ async function openDatabaseStates(
     import('./postgres/pooler.ts'),
     import('./postgres/state-store.ts'),
   ])
-  if (!isPoolerChecked && (await sharesConnections(url))) throw new SettingsError('MOUNTGLASS_DATABASE', sentence('poolerMode'))
+  if (!isPoolerChecked && (await sharesConnections(url))) throw new SettingsError('MOUNTGLASS_DATABASE', t('problem.poolerMode'))
   const database = openDatabase(url, { connections })
   try {
     return { database, states: await openPostgresStateStore(database) }
   } catch (cause) {
-    const error = new SettingsError('MOUNTGLASS_DATABASE', sentence('databaseClosed', { reason: problemOf(cause) }), { cause })
+    const error = new SettingsError('MOUNTGLASS_DATABASE', t('problem.databaseClosed', { reason: problemOf(cause) }), { cause })
     return await closeAndThrow(error, database.close)
   }
 }
@@ -148,8 +148,8 @@ async function openS3Store(
 }
 
 const SECRETS_MISSING: Record<SecretName, [variable: string, problem: string]> = {
-  keys: ['MOUNTGLASS_KEYS', sentence('keysMissing')],
-  'id-key': ['MOUNTGLASS_ID_KEY', sentence('idKeyMissing')],
+  keys: ['MOUNTGLASS_KEYS', t('problem.keysMissing')],
+  'id-key': ['MOUNTGLASS_ID_KEY', t('problem.idKeyMissing')],
 }
 
 async function openBucketFor(
@@ -164,7 +164,7 @@ async function openBucketFor(
   try {
     return states === null ? await openS3Stores(settings, known) : { ...(await openS3Blobs(settings, known)), states }
   } catch (cause) {
-    throw new SettingsError(variable, sentence('asTold', { reason: cause as Error }), { cause })
+    throw new SettingsError(variable, t('problem.asTold', { reason: cause as Error }), { cause })
   }
 }
 
@@ -210,7 +210,7 @@ async function openDiskStore(folder: string, others: StateStore | null, keepLeft
       },
     }
   } catch (cause) {
-    throw new SettingsError('MOUNTGLASS_STORE', sentence('storeFolder', { folder, reason: (cause as Error).message }), { cause })
+    throw new SettingsError('MOUNTGLASS_STORE', t('problem.storeFolder', { folder, reason: (cause as Error).message }), { cause })
   }
 }
 
@@ -218,7 +218,7 @@ async function storedSecret(path: string, generate: () => string): Promise<strin
   try {
     return await readOrCreateSecret(path, generate)
   } catch (cause) {
-    throw new SettingsError('MOUNTGLASS_STORE', sentence('secretFile', { path, reason: cause as Error }), { cause })
+    throw new SettingsError('MOUNTGLASS_STORE', t('problem.secretFile', { path, reason: cause as Error }), { cause })
   }
 }
 
@@ -237,7 +237,7 @@ function temporaryFolder() {
   return {
     open(): Promise<string> {
       folder ??= mkdtemp(join(tmpdir(), 'mountglass-')).catch(cause => {
-        throw new SettingsError('TMPDIR', sentence('storeFolder', { folder: tmpdir(), reason: (cause as Error).message }), {
+        throw new SettingsError('TMPDIR', t('problem.storeFolder', { folder: tmpdir(), reason: (cause as Error).message }), {
           cause,
         })
       })

@@ -6,8 +6,8 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatAddress, HOST_NAMES } from '#core/address.ts'
 import type { LegalKind } from '#core/contract/legal.ts'
-import type { Words } from '#words/en/en.ts'
 import { LANGUAGES } from '#words/languages.ts'
+import { PAGE_T } from '#words/t.ts'
 import type { ApiClient, ApiTransport } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
@@ -18,7 +18,6 @@ import { createLocals, type PageOptions, queryOf, uiOf, wantsMarkdown } from './
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
-import { uiFor } from './lib/ui.ts'
 import { type PeopleOfPages, readVisitor, stranger } from './lib/visitor.ts'
 
 export interface SiteOptions {
@@ -119,9 +118,13 @@ function answerClientError(error: FastifyError, _request: FastifyRequest, reply:
 
 /** What the cards of the documentation say, by language. */
 export function docsPages(): { slug: string; texts: Record<string, { label: string; section: string }> }[] {
-  const textOf = (language: (typeof LANGUAGES)[number], page: DocsPage['name'], section: keyof Words['docs']['sections']) => {
-    const { labels, sections } = uiFor({ language, isChosen: false }).words.docs
-    return { label: labels[page], section: sections[section] }
+  const textOf = (
+    language: (typeof LANGUAGES)[number],
+    page: DocsPage['name'],
+    section: (typeof DOCS_SECTIONS)[number]['name'],
+  ) => {
+    const t = PAGE_T[language]
+    return { label: t(`docs.labels.${page}`), section: t(`docs.sections.${section}`) }
   }
   return DOCS_SECTIONS.flatMap(({ name: section, pages }) =>
     pages.map(({ slug, name }) => ({
@@ -134,8 +137,8 @@ export function docsPages(): { slug: string; texts: Record<string, { label: stri
 /** A transport to the API in the same process, without a socket. */
 export function injectTransport(app: FastifyInstance): ApiTransport {
   return async (url, given) => {
-    const { statusCode, body, headers } = await app.inject({ url, headers: { ...given } })
-    return { status: statusCode, body, etag: headers.etag }
+    const { statusCode, body, headers, raw } = await app.inject({ url, headers: { ...given } })
+    return { status: statusCode, body, etag: headers.etag, answer: (raw.req as { answer?: unknown }).answer }
   }
 }
 

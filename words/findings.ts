@@ -1,66 +1,58 @@
-import { FINDINGS, REASONS } from './en/findings.ts'
-import { fill } from './fill.ts'
-import { readBack } from './read-back.ts'
+import type { FINDINGS, REASONS } from './en/findings.ts'
+import { type Given, type Said, t, type Value, type Values } from './t.ts'
 
-/** The sentences about findings in one language. */
-export interface FindingWords {
-  findings: typeof FINDINGS
-  reasons: typeof REASONS
+type FindingKey = keyof typeof FINDINGS
+type ReasonKey = keyof typeof REASONS
+type CodeOf<Key extends string> = Key extends `${infer Code}:${string}` ? Code : Key
+
+/** What was found. Its sentence is that of its code, or of `<code>:<case>` where a code has several. */
+export interface Finding {
+  code: string
+  case?: string | undefined
+  values?: Values | undefined
 }
 
-type Values = Readonly<Record<string, string | number>>
-
-/** The message of a finding, in English. Its code is the key up to a colon. */
-export function say(key: keyof typeof FINDINGS, values: Values = {}): string {
-  return fill(FINDINGS[key], values)
+/** @param key the code, and a case after a colon */
+export function finding<Key extends FindingKey>(
+  key: Key,
+  ...[values]: Given<(typeof FINDINGS)[Key]>
+): Finding & { code: CodeOf<Key> } {
+  const [code, of] = key.split(':') as [CodeOf<Key>, string?]
+  return { code, ...(of !== undefined && { case: of }), ...(values !== undefined && { values: values as Values }) }
 }
 
-/** A part of a message, in English. */
-export function why(key: keyof typeof REASONS, values: Values = {}): string {
-  return fill(REASONS[key], values)
+/** A sentence within that of a finding. */
+export function reason<Key extends ReasonKey>(key: Key, ...[values]: Given<(typeof REASONS)[Key]>): Said {
+  return { key: `reason.${key}`, ...(values !== undefined && { values: values as Values }) }
 }
 
-/** The values of an English message; `null` when no sentence of its code fits. */
-export function valuesOf(code: string, message: string): Record<string, string> | null {
-  for (const key of KEYS.get(code) ?? []) {
-    const values = readBack(FINDINGS[key], message)
-    if (values !== null) return values
+/** The key of the sentence in the catalogue. */
+export function keyOfFinding({ code, case: of }: Pick<Finding, 'code' | 'case'>): string {
+  return of === undefined ? `finding.${code}` : `finding.${code}:${of}`
+}
+
+/** The sentence in English. */
+export function messageOf(found: Finding): string {
+  return t.find(keyOfFinding(found), found.values) ?? found.code
+}
+
+/** Whether a value tells lines of a file. */
+export function tellsLines(value: Value): boolean {
+  return typeof value === 'object' && LINES.has(value.key)
+}
+
+const LINES: ReadonlySet<string> = new Set(['reason.line', 'reason.lines', 'reason.moreLines'] satisfies `reason.${ReasonKey}`[])
+/** The parts that stand on a line, the number of which is their `n`. */
+const ON_LINE: ReadonlySet<string> = new Set(['reason.onLine', 'reason.openQuote'] satisfies `reason.${ReasonKey}`[])
+
+/** The first line that a finding names, from 1; `null` when it names none. */
+export function lineOf({ code, values = {} }: Finding): number | null {
+  if (code === 'front_matter.comment') return Number(values.n)
+  for (const value of Object.values(values)) {
+    if (typeof value !== 'object') continue
+    if (tellsLines(value)) return Number.parseInt(String(value.values?.list ?? value.values?.n), 10)
+    const line = ON_LINE.has(value.key) ? Number(value.values?.n) : lineOf({ code: value.key, values: value.values })
+    if (line !== null) return line
   }
   return null
-}
-
-/**
- * The message of a finding in another language. Its values are read back from the English message, which is what snapshots and answers hold. A
- * message that no sentence of its code fits, such as one of an older version, stays as it is.
- *
- * @param message may begin with the path of an included file, where the finding is about hidden text
- */
-export function sayIn(code: string, message: string, { findings, reasons }: FindingWords): string {
-  if (findings === FINDINGS) return message
-  const about = code.startsWith('text.') ? (/^.+: (?=hidden characters \(|HTML comments,)/.exec(message)?.[0] ?? '') : ''
-  const rest = message.slice(about.length)
-  for (const key of KEYS.get(code) ?? []) {
-    const values = readBack(FINDINGS[key], rest)
-    if (values !== null) return about + fill(findings[key], translateParts(values, reasons))
-  }
-  return message
-}
-
-const KEYS = Map.groupBy(Object.keys(FINDINGS) as (keyof typeof FINDINGS)[], key => key.split(':', 1)[0] ?? '')
-const REASON_KEYS = Object.keys(REASONS) as (keyof typeof REASONS)[]
-/** Values that are sentences of `REASONS`. */
-const PARTS = ['why', 'reason', 'lines', 'characters']
-
-function translateParts(values: Record<string, string>, reasons: typeof REASONS): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, PARTS.includes(name) ? reasonIn(value, reasons) : value]),
-  )
-}
-
-function reasonIn(reason: string, reasons: typeof REASONS): string {
-  for (const key of REASON_KEYS) {
-    const values = readBack(REASONS[key], reason)
-    if (values !== null) return fill(reasons[key], translateParts(values, reasons))
-  }
-  return reason
 }

@@ -1,16 +1,5 @@
-import { PROBLEMS } from './en/problems.ts'
-import { fill } from './fill.ts'
 import { scrubbed } from './scrubbed.ts'
-
-export type ProblemKey = keyof typeof PROBLEMS
-
-/** A sentence of `problems.ts` with its values, without credentials of URLs that they quote. The value of an error is its message. */
-export function sentence(key: ProblemKey, values: Readonly<Record<string, string | number | { message: string }>> = {}): string {
-  const texts = Object.entries(values).map(
-    ([name, value]) => [name, typeof value === 'object' ? messageIn(value) : value] as const,
-  )
-  return scrubbed(fill(PROBLEMS[key], Object.fromEntries(texts)))
-}
+import { t } from './t.ts'
 
 /** An error whose message tells a person what to do. */
 export class SentenceError extends Error {}
@@ -27,7 +16,7 @@ export function failureIn(error: unknown): string {
     message?: string
     code?: unknown
   }
-  return sentence('unexpected', { reason: firstLine(message || String(code ?? error)) })
+  return t('problem.unexpected', { reason: firstLine(message || String(code ?? error)) })
 }
 
 /** Programs such as git say more than one. */

@@ -12,6 +12,7 @@ import { deliveredTexts } from '#core/changes/skill-texts.ts'
 import { createYielder } from '#core/concurrency/yielding.ts'
 import type { ChangeItem, ChangesAnswer, ChangesPage, ChangesQuery, SkillChangesPage } from '#core/contract/changes.ts'
 import { ServiceError } from '#core/errors.ts'
+import { withMessage } from '#core/finding-messages.ts'
 import { BROWSE_LIMIT, CHANGES_PAGE_BYTES, COMPARED_SLICE_MS } from '#core/limits.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { itemKey } from '#core/snapshot/delivered.ts'
@@ -129,7 +130,7 @@ async function readSkillChanges(
     skill: describeSkill(change, pair, sources),
     metadata: difference.metadata,
     entries,
-    diagnostics: context?.diagnostics ?? [],
+    diagnostics: (context?.diagnostics ?? []).map(withMessage),
     nextCursor: next && sealCursor(deps.cursorKeys, binding, fromPosition(next)),
   }
 }

@@ -126,6 +126,7 @@ function registerEndpoint<Name extends EndpointName>(
         const bearsTag = endpoint.subject === 'address' && isReady(answered)
         request.tagged = bearsTag ? { name, source: request.tagged?.source ?? null } : null
         if (status === 204) return reply.code(204).send()
+        request.raw.answer = answered
         return reply.code(status).send(answered)
       } catch (error) {
         request.tagged = null

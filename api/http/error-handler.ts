@@ -1,10 +1,18 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorAnswer } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
+import { keepFinding } from '#core/finding-messages.ts'
 import { framesOf } from '#core/logged-cause.ts'
 import { bearerOf } from '../people/request-credentials.ts'
 import { DamagedSnapshot } from '../snapshot/unavailable.ts'
 import { explainInvalid } from './invalid-request.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** What was answered, for those who ask in the same process: its findings say what they were made of (`core/finding-messages.ts`). */
+    answer?: unknown
+  }
+}
 
 /** Answers a thrown error in the error shape of the interface. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -13,7 +21,8 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
   if (error.details.retryAfter !== undefined) reply.header('retry-after', Math.ceil(error.details.retryAfter))
   // A cache may keep a 404 that says nothing of it, and what is hidden now may be shown to the next who asks.
   reply.header('cache-control', 'no-store')
-  reply.code(error.status).send(errorBody(error))
+  request.raw.answer = errorBody(error)
+  reply.code(error.status).send(request.raw.answer)
 }
 
 const INVALID_TOKEN = 'Bearer error="invalid_token"'
@@ -35,7 +44,7 @@ export function loggedError(thrown: unknown, request: FastifyRequest): ServiceEr
 }
 
 export function errorBody(error: ServiceError): ErrorAnswer {
-  return { error: { code: error.code, message: error.message, ...error.details } }
+  return { error: keepFinding({ code: error.code, message: error.message, ...error.details }, error) }
 }
 
 /** The error of the interface for a failure. An unknown one becomes `service.internal`; its details go to the log only. */

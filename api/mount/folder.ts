@@ -1,11 +1,13 @@
 import type { Address } from '#core/address.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
+import { withMessage } from '#core/finding-messages.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
 /** The folder that a request refers to: its parameter `path`, which its contract has checked, or the mounted folder. */
@@ -42,16 +44,16 @@ export async function requireFolder(mount: FolderMount, folder: RepoPath): Promi
 export async function diagnosticsOf(
   snapshot: Snapshot,
   folder: RepoPath,
-  own: readonly Diagnostic[] = [],
+  own: readonly DiagnosticRow[] = [],
 ): Promise<Diagnostic[]> {
   const stored = await storedDiagnostics(snapshot, folder)
   const all = own.length === 0 ? stored : [...own, ...stored].sort((left, right) => compareBytes(left.path, right.path))
   const listed = all.slice(0, DIAGNOSTICS_PER_ANSWER)
-  return all.length > listed.length ? [...listed, truncated(folder)] : listed
+  return (all.length > listed.length ? [...listed, truncated(folder)] : listed).map(withMessage)
 }
 
 /** In path order, and one more than an answer lists. */
-async function storedDiagnostics(snapshot: Snapshot, folder: RepoPath): Promise<readonly Diagnostic[]> {
+async function storedDiagnostics(snapshot: Snapshot, folder: RepoPath): Promise<readonly DiagnosticRow[]> {
   if (folder === '') return snapshot.header.root.diagnostics
   if (snapshot.header.tables.diagnostics.rows === 0) return []
   const limit = DIAGNOSTICS_PER_ANSWER + 1
@@ -63,11 +65,6 @@ async function storedDiagnostics(snapshot: Snapshot, folder: RepoPath): Promise<
   return all.map(([, row]) => row)
 }
 
-function truncated(path: RepoPath): Diagnostic {
-  return {
-    code: 'diagnostics.truncated',
-    severity: 'info',
-    path,
-    message: say('diagnostics.truncated', { limit: DIAGNOSTICS_PER_ANSWER }),
-  }
+function truncated(path: RepoPath): DiagnosticRow {
+  return { ...finding('diagnostics.truncated', { limit: DIAGNOSTICS_PER_ANSWER }), severity: 'info', path }
 }

@@ -1,8 +1,8 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import type { Diagnostic } from '#core/contract/shared.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import type { Deps } from '../deps.ts'
 import { pictureOf } from '../operator/operator-content.ts'
 import type { OpenMount, ReadyMount } from './open-mount.ts'
@@ -29,11 +29,11 @@ export function manifestImageOf(
 }
 
 /** The diagnostic of a declared picture that `isWithheld`. */
-export function imageDiagnostics(deps: Pick<ImageDeps, 'localSource'>, { host, folder }: ReadyMount): Diagnostic[] {
+export function imageDiagnostics(deps: Pick<ImageDeps, 'localSource'>, { host, folder }: ReadyMount): DiagnosticRow[] {
   const { image } = folder
   if (image === undefined || !isWithheld(deps, host, image)) return []
-  const message = say('image.withheld:unlicensed')
-  return [{ code: 'image.withheld', severity: 'warning', path: image.describedOnlyBy, field: 'image', message }]
+  const found = finding('image.withheld:unlicensed')
+  return [{ ...found, severity: 'warning', path: image.describedOnlyBy, field: 'image' }]
 }
 
 type Image = NonNullable<FolderRow['image']>

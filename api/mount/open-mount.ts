@@ -1,7 +1,7 @@
 import type { Address } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { IndexErrorCode, IndexProgress, IndexStage } from '#core/contract/shared.ts'
-import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
+import { ServiceError } from '#core/errors.ts'
 import { explainMissingRef } from '#core/missing-ref.ts'
 import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
@@ -100,7 +100,7 @@ export async function openRepository(
   if (address !== requested) requireServed(deps, address)
   const { main, objectFormat } = repository
   if (main) requireServed(deps, { ...address, owner: main.owner, repository: main.name })
-  if (objectFormat) throw new ServiceError('mount.not_allowed', { message: CASE_MESSAGE[`mount.not_allowed:${objectFormat}`] })
+  if (objectFormat) throw new ServiceError('mount.not_allowed', { case: objectFormat })
   return { address, host, repository }
 }
 

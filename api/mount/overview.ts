@@ -1,9 +1,10 @@
 import { formatAddress } from '#core/address.ts'
 import type { Mount, Overview, Repository } from '#core/contract/mount.ts'
-import type { Diagnostic, DocumentListing, SkillListing } from '#core/contract/shared.ts'
+import type { DocumentListing, SkillListing } from '#core/contract/shared.ts'
 import { OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { countsInMount, pageKey, type SkillRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
@@ -58,7 +59,7 @@ function keyOf({ address, repository }: OpenMount, verified: boolean, image: str
 }
 
 /** The overview of the root comes from the header alone, that of a folder from the tables. */
-async function describeFolder(mount: ReadyMount, own: readonly Diagnostic[]): Promise<Overview> {
+async function describeFolder(mount: ReadyMount, own: readonly DiagnosticRow[]): Promise<Overview> {
   const { snapshot, folder, address } = mount
   const { header, indexedAt } = snapshot
   const common = {
@@ -82,7 +83,7 @@ export async function listContent(mount: ReadyMount): Promise<Pick<Overview, 'sk
   const { snapshot, address } = mount
   if (address.path === '') {
     const { skills, documents } = snapshot.header.root
-    return { skills, documents }
+    return { skills: skills.map(row => listingIn(address.path, row)), documents }
   }
   const [skills, documents] = await Promise.all([
     snapshot.range('skills', { prefix: `${address.path}/`, limit: OVERVIEW_SKILLS }),

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type Address, HOST_NAMES, parseAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { FEATURED_ADDRESSES, FEATURED_FILE_BYTES, OPERATOR_PICTURE_BYTES } from '#core/limits.ts'
-import { faultOf } from '#words/en/faults.ts'
-import type { FolderFiles } from './folder-files.ts'
+import { t } from '#words/t.ts'
+import { type FolderFiles, NO_MEDIUM } from './folder-files.ts'
 import { isSameRepository } from './repository-rule.ts'
 import { FileFault, joinFaults, parseYamlFile, type YamlFile } from './yaml-file.ts'
 
@@ -21,20 +21,20 @@ const FeaturedFile = z
   .array(
     z.strictObject(
       {
-        address: z.string(faultOf('addressForm')),
-        image: z.string(faultOf('pictureName')).optional(),
-        verified: z.boolean(faultOf('trueOrFalse')).default(false),
+        address: z.string(t('fault.addressForm')),
+        image: z.string(t('fault.pictureName')).optional(),
+        verified: z.boolean(t('fault.trueOrFalse')).default(false),
       },
       {
         error: issue =>
           issue.code === 'unrecognized_keys'
-            ? faultOf('unknownField', { fields: 'address, image, verified' })
-            : faultOf('needsAddress'),
+            ? t('fault.unknownField', { fields: 'address, image, verified' })
+            : t('fault.needsAddress'),
       },
     ),
-    faultOf('addressList'),
+    t('fault.addressList'),
   )
-  .max(FEATURED_ADDRESSES, faultOf('tooManyAddresses', { limit: FEATURED_ADDRESSES }))
+  .max(FEATURED_ADDRESSES, t('fault.tooManyAddresses', { limit: FEATURED_ADDRESSES }))
 
 /** @throws FileFault */
 export async function readFeatured(files: FolderFiles): Promise<FeaturedEntry[]> {
@@ -47,7 +47,7 @@ export async function readFeatured(files: FolderFiles): Promise<FeaturedEntry[]>
     try {
       const address = parseOperatorAddress(entry.address, [index, 'address'], fault)
       if (featured.some(one => isSameAddress(one.address, address)))
-        faults.push(fault([index, 'address'], `address: ${faultOf('twice', { address: entry.address })}`))
+        faults.push(fault([index, 'address'], `address: ${t('fault.twice', { address: entry.address })}`))
       const image = entry.image === undefined ? null : await takePicture(files, entry.image, [index, 'image'], fault)
       featured.push({ address, image, verified: entry.verified })
     } catch (error) {
@@ -67,9 +67,9 @@ async function takePicture(
   fault: YamlFile<unknown>['fault'],
 ): Promise<string> {
   const medium = await files.takeMedium(name, OPERATOR_PICTURE_BYTES)
-  const problem = 'problem' in medium ? medium.problem : medium.type.startsWith('image/') ? null : faultOf('notPicture')
+  const problem = 'problem' in medium ? medium.problem : medium.type.startsWith('image/') ? null : t('fault.notPicture')
   if (problem !== null) {
-    const shown = problem === faultOf('mediumForm') ? faultOf('pictureForm') : problem
+    const shown = medium === NO_MEDIUM ? t('fault.pictureForm') : problem
     throw fault(path, `image: ${name} ${shown}`)
   }
   return (medium as { name: string }).name

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { OPERATOR_FOLDER_BYTES } from '#core/limits.ts'
-import { faultOf } from '#words/en/faults.ts'
+import { t } from '#words/t.ts'
 import { type FormatProblem, readPictureFormat, secondFormatOf } from './picture-format.ts'
 import { pictureTypeOf } from './picture-type.ts'
-import { readVideoFormat } from './video-format.ts'
+import { NO_VIDEO, readVideoFormat } from './video-format.ts'
 import { FileFault } from './yaml-file.ts'
 
 /** A file that is served, named by its content. */
@@ -48,12 +48,12 @@ export function openFolderFiles(root: string): FolderFiles {
     async takeMedium(name, maxBytes) {
       try {
         const bytes = await readFileInside(root, name, maxBytes)
-        if (bytes === null) return { problem: faultOf('noFile') }
+        if (bytes === null) return { problem: t('fault.noFile') }
         const format = readMediaFormat(bytes)
         if ('problem' in format) return format
         const medium = { ...format, name: `${createHash('sha256').update(bytes).digest('hex')}.${format.extension}`, bytes }
         if (!media.has(medium.name)) mediaBytes += bytes.length
-        if (mediaBytes > OPERATOR_FOLDER_BYTES) return { problem: faultOf('mediaTooLarge', { limit: OPERATOR_FOLDER_BYTES }) }
+        if (mediaBytes > OPERATOR_FOLDER_BYTES) return { problem: t('fault.mediaTooLarge', { limit: OPERATOR_FOLDER_BYTES }) }
         media.set(medium.name, medium)
         return medium
       } catch (error) {
@@ -75,7 +75,7 @@ async function readFileInside(root: string, name: string, maxBytes: number): Pro
   const found = await stat(path)
   if (!found.isFile()) return null
   const file = await open(path).catch(() => {
-    throw new FileFault(null, faultOf('unreadable'))
+    throw new FileFault(null, t('fault.unreadable'))
   })
   try {
     // One byte more than permitted, or than there was, shows that the file is too large, or grows.
@@ -86,7 +86,7 @@ async function readFileInside(root: string, name: string, maxBytes: number): Pro
       length += bytesRead
       if (bytesRead === 0 || length === buffer.length) break
     }
-    if (length > maxBytes) throw new FileFault(null, faultOf('tooLarge', { limit: maxBytes }))
+    if (length > maxBytes) throw new FileFault(null, t('fault.tooLarge', { limit: maxBytes }))
     return Uint8Array.from(buffer.subarray(0, length))
   } finally {
     await file.close()
@@ -97,7 +97,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new FileFault(null, faultOf('notText'))
+    throw new FileFault(null, t('fault.notText'))
   }
 }
 
@@ -114,6 +114,9 @@ interface MediaFormat {
   durationMs: number | null
 }
 
+/** It is neither a picture nor a clip. */
+export const NO_MEDIUM: FormatProblem = { problem: t('fault.mediumForm') }
+
 /** What a file is by its bytes, whatever its name says. */
 export function readMediaFormat(bytes: Uint8Array): MediaFormat | FormatProblem {
   if (pictureTypeOf(bytes) !== null) {
@@ -121,7 +124,7 @@ export function readMediaFormat(bytes: Uint8Array): MediaFormat | FormatProblem 
     return 'problem' in picture ? picture : { ...picture, durationMs: null }
   }
   const video = readVideoFormat(bytes)
-  if ('problem' in video) return video.problem === faultOf('notClip') ? { problem: faultOf('mediumForm') } : video
+  if ('problem' in video) return video === NO_VIDEO ? NO_MEDIUM : video
   const second = secondFormatOf(bytes)
-  return second === null ? video : { problem: faultOf('besidesClip', { what: second }) }
+  return second === null ? video : { problem: t('fault.besidesClip', { what: second }) }
 }

@@ -1,4 +1,4 @@
-import { faultOf } from '#words/en/faults.ts'
+import { t } from '#words/t.ts'
 import { type PictureType, pictureTypeOf } from './picture-type.ts'
 
 /** A picture whose bytes are one whole file of its format, with nothing behind its end. */
@@ -22,14 +22,14 @@ export const PICTURE_PIXELS = 4_096 * 4_096
  */
 export function readPictureFormat(bytes: Uint8Array): PictureFormat | FormatProblem {
   const kind = pictureTypeOf(bytes)
-  if (kind === null) return { problem: faultOf('pictureForm') }
+  if (kind === null) return { problem: t('fault.pictureForm') }
   const frame = FRAMES[kind.extension](bytes)
-  if (frame === null || frame.width === 0 || frame.height === 0) return { problem: faultOf('brokenPicture') }
+  if (frame === null || frame.width === 0 || frame.height === 0) return { problem: t('fault.brokenPicture') }
   const pixels = frame.width * frame.height
-  if (pixels > PICTURE_PIXELS) return { problem: faultOf('tooManyPixels', { n: pixels, limit: PICTURE_PIXELS }) }
-  if (frame.end !== bytes.length) return { problem: faultOf('behindPicture') }
+  if (pixels > PICTURE_PIXELS) return { problem: t('fault.tooManyPixels', { n: pixels, limit: PICTURE_PIXELS }) }
+  if (frame.end !== bytes.length) return { problem: t('fault.behindPicture') }
   const second = secondFormatOf(bytes)
-  if (second !== null) return { problem: faultOf('besidesPicture', { what: second }) }
+  if (second !== null) return { problem: t('fault.besidesPicture', { what: second }) }
   return { ...kind, width: frame.width, height: frame.height }
 }
 

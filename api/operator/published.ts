@@ -6,7 +6,8 @@ import type { ByteRange } from '#core/ports/raw-file.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { OPERATOR_BLOBS_PREFIX, OPERATOR_KEY, operatorBlobKey } from '#core/snapshot/store-keys.ts'
 import { encodeText } from '#core/text.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { NO_CONTENT, type OperatorContent } from './operator-content.ts'
 import type { FolderContent } from './read-folder.ts'
 import { contentOf, StoredContent } from './stored-content.ts'
@@ -56,7 +57,7 @@ export async function publishContent(stores: OperatorStores, folder: FolderConte
   const written = entry
     ? await stores.states.replace(OPERATOR_KEY, value, entry.etag)
     : await stores.states.create(OPERATOR_KEY, value)
-  if (written.status === 'conflict') throw new SentenceError(sentence('publishedMeanwhile'))
+  if (written.status === 'conflict') throw new SentenceError(t('problem.publishedMeanwhile'))
   // A sweep may have removed what an earlier publication had left, until the entry named it again.
   await upload(stores.blobs, files)
   return { uploads, changes }

@@ -6,8 +6,8 @@ import { LEGAL_KINDS, type LegalDocument, type LegalKind } from '#core/contract/
 import { MEDIA_SLOTS, type ShowcaseEntry, ShowcaseText } from '#core/contract/showcase.ts'
 import { LEGAL_FILE_BYTES, SHOWCASE_ENTRIES, SHOWCASE_FILE_BYTES, SHOWCASE_MEDIA_BYTES } from '#core/limits.ts'
 import { SettingsError } from '#core/settings.ts'
-import { faultOf } from '#words/en/faults.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
+
 import { FEATURED_FILE, parseOperatorAddress, readFeatured } from './featured-file.ts'
 import { type FolderFiles, type FolderMedium, openFolderFiles } from './folder-files.ts'
 import { canonicalTag } from './language-tag.ts'
@@ -36,9 +36,9 @@ export type FolderFault = string
 export async function readOperatorFolder(folder: string | null, baseUrl: string): Promise<OperatorContent> {
   if (folder === null) return NO_CONTENT
   const read = await validateFolder(folder).catch(cause => {
-    throw new SettingsError(SETTING, sentence('asTold', { reason: cause as Error }), { cause })
+    throw new SettingsError(SETTING, t('problem.asTold', { reason: cause as Error }), { cause })
   })
-  if ('faults' in read) throw new SettingsError(SETTING, sentence('asTold', { reason: read.faults[0] ?? '' }))
+  if ('faults' in read) throw new SettingsError(SETTING, t('problem.asTold', { reason: read.faults[0] ?? '' }))
   const bytesOf = (name: string) => read.media.get(name)?.bytes ?? new Uint8Array()
   return contentOf(
     read.content,
@@ -53,7 +53,7 @@ export async function readOperatorFolder(folder: string | null, baseUrl: string)
 /** Reads and checks all of a folder. */
 export async function validateFolder(folder: string): Promise<FolderContent | { faults: FolderFault[] }> {
   const root = await realpath(folder).catch(() => null)
-  if (root === null || !(await stat(root)).isDirectory()) return { faults: [faultOf('noFolder', { folder })] }
+  if (root === null || !(await stat(root)).isDirectory()) return { faults: [t('fault.noFolder', { folder })] }
   // Otherwise its files would seem to be absent, and the service would start without its legal pages.
   await access(root, constants.R_OK | constants.X_OK)
   const faults: FolderFault[] = []
@@ -108,18 +108,18 @@ interface LegalText {
 const FrontMatter = z.strictObject(
   {
     title: z
-      .string(faultOf('mustBeText'))
+      .string(t('fault.mustBeText'))
       .trim()
-      .min(1, faultOf('empty'))
-      .max(200, faultOf('tooManyCharacters', { max: 200 })),
+      .min(1, t('fault.empty'))
+      .max(200, t('fault.tooManyCharacters', { max: 200 })),
     revised: z.iso
-      .date(faultOf('date', { example: '2026-11-24' }))
+      .date(t('fault.date', { example: '2026-11-24' }))
       .nullable()
       .default(null),
   },
   {
     error: ({ code }) =>
-      code === 'unrecognized_keys' ? faultOf('unknownField', { fields: 'title, revised' }) : faultOf('needsTitle'),
+      code === 'unrecognized_keys' ? t('fault.unknownField', { fields: 'title, revised' }) : t('fault.needsTitle'),
   },
 )
 
@@ -132,12 +132,12 @@ async function listLegal(files: FolderFiles): Promise<string[]> {
 async function readLegalFile(files: FolderFiles, name: string): Promise<LegalText> {
   const [, kind, tag = ''] = /^(terms|privacy)\.([A-Za-z0-9-]+)\.md$/.exec(name) ?? []
   const language = canonicalTag(tag)
-  if (kind === undefined || language === null) throw new FileFault(null, faultOf('legalName'))
+  if (kind === undefined || language === null) throw new FileFault(null, t('fault.legalName'))
   const text = (await files.readText(`${LEGAL_FOLDER}/${name}`, LEGAL_FILE_BYTES)) ?? ''
   const [whole, front] = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(text) ?? []
-  if (whole === undefined || front === undefined) throw new FileFault(1, faultOf('frontMatter'))
+  if (whole === undefined || front === undefined) throw new FileFault(1, t('fault.frontMatter'))
   const body = text.slice(whole.length).trim()
-  if (body === '') throw new FileFault(null, faultOf('noText'))
+  if (body === '') throw new FileFault(null, t('fault.noText'))
   // The line above the front matter counts, too.
   const { value } = parseYamlFile(`\n${front}`, FrontMatter)
   return { kind: kind as LegalKind, language, ...value, body: `${body}\n` }
@@ -162,15 +162,15 @@ const SHOWCASE_FOLDER = 'showcase'
 type Slot = 'poster' | (typeof MEDIA_SLOTS)[number]
 
 const Words = z
-  .string(faultOf('mustBeText'))
+  .string(t('fault.mustBeText'))
   .trim()
-  .min(1, faultOf('empty'))
-  .max(4_000, faultOf('tooManyCharacters', { max: '4,000' }))
+  .min(1, t('fault.empty'))
+  .max(4_000, t('fault.tooManyCharacters', { max: '4,000' }))
 const OptionalWords = Words.nullable().default(null)
-const FileName = z.string(faultOf('fileName'))
+const FileName = z.string(t('fault.fileName'))
 const known = (fields: readonly string[], missing: 'needsWords' | 'needsPoster' | 'needsAll') => ({
   error: ({ code }: { code?: string | undefined }) =>
-    code === 'unrecognized_keys' ? faultOf('unknownField', { fields: fields.join(', ') }) : faultOf(missing),
+    code === 'unrecognized_keys' ? t('fault.unknownField', { fields: fields.join(', ') }) : t(`fault.${missing}`),
 })
 
 const TextFields = Object.keys(ShowcaseText.shape)
@@ -179,8 +179,8 @@ const EntryText = z.strictObject(
     title: Words,
     body: Words,
     tags: z
-      .array(Words, faultOf('wordList'))
-      .max(20, faultOf('tooManyWords', { limit: 20 }))
+      .array(Words, t('fault.wordList'))
+      .max(20, t('fault.tooManyWords', { limit: 20 }))
       .default([]),
     action: Words,
     requirement: OptionalWords,
@@ -194,16 +194,16 @@ const EntryText = z.strictObject(
 const Slots = ['poster', ...MEDIA_SLOTS] as const
 const EntryFile = z.strictObject(
   {
-    address: z.string(faultOf('addressForm')),
-    position: z.int(faultOf('wholeNumber')),
-    published: z.iso.datetime(faultOf('instant', { example: '2026-11-24T00:00:00Z' })).optional(),
+    address: z.string(t('fault.addressForm')),
+    position: z.int(t('fault.wholeNumber')),
+    published: z.iso.datetime(t('fault.instant', { example: '2026-11-24T00:00:00Z' })).optional(),
     media: z.strictObject(
       { poster: FileName, ...Object.fromEntries(MEDIA_SLOTS.map(slot => [slot, FileName.optional()])) } as {
         poster: typeof FileName
       } & Record<(typeof MEDIA_SLOTS)[number], z.ZodOptional<typeof FileName>>,
       known(Slots, 'needsPoster'),
     ),
-    texts: z.record(z.string(), EntryText, faultOf('needsTexts')),
+    texts: z.record(z.string(), EntryText, t('fault.needsTexts')),
   },
   known(['address', 'position', 'published', 'media', 'texts'], 'needsAll'),
 )
@@ -212,25 +212,25 @@ type EntryFile = z.infer<typeof EntryFile>
 /** The names of the files of entries, `<id>.yaml`. @throws FileFault when there are too many */
 async function listShowcase(files: FolderFiles): Promise<string[]> {
   const names = (await files.list(SHOWCASE_FOLDER)).filter(name => name.endsWith('.yaml'))
-  if (names.length > SHOWCASE_ENTRIES) throw new FileFault(null, faultOf('tooManyEntries', { limit: SHOWCASE_ENTRIES }))
+  if (names.length > SHOWCASE_ENTRIES) throw new FileFault(null, t('fault.tooManyEntries', { limit: SHOWCASE_ENTRIES }))
   return names
 }
 
 /** @param name as `listShowcase` gives it. @throws FileFault */
 async function readShowcaseFile(files: FolderFiles, name: string): Promise<ShowcaseEntry> {
   const id = /^([a-z0-9][a-z0-9-]{0,63})\.yaml$/.exec(name)?.[1]
-  if (id === undefined) throw new FileFault(null, faultOf('entryName'))
+  if (id === undefined) throw new FileFault(null, t('fault.entryName'))
   const text = await files.readText(`${SHOWCASE_FOLDER}/${name}`, SHOWCASE_FILE_BYTES)
   const { value, fault } = parseYamlFile(text ?? '', EntryFile)
   const faults: FileFault[] = []
   const address = orNull(faults, () => parseOperatorAddress(value.address, ['address'], fault))
   const media = await takeMedia(files, value, fault, faults)
   const texts = textsOf(value, fault, faults)
-  if (media.clip && value.published === undefined) faults.push(fault(['media', 'clip'], `clip: ${faultOf('needsPublished')}`))
+  if (media.clip && value.published === undefined) faults.push(fault(['media', 'clip'], `clip: ${t('fault.needsPublished')}`))
   const found = joinFaults(faults)
   if (found) throw found
   const { poster, clip } = media
-  if (!poster || address === null) throw new FileFault(null, faultOf('notValid'))
+  if (!poster || address === null) throw new FileFault(null, t('fault.notValid'))
   const frame = clip ?? poster
   return {
     id,
@@ -275,18 +275,18 @@ async function takeMedia(
     const medium = await files.takeMedium(`${SHOWCASE_FOLDER}/${name}`, SHOWCASE_MEDIA_BYTES)
     if ('problem' in medium) faults.push(fault(['media', slot], `${slot}: ${name} ${medium.problem}`))
     else if (!KINDS[slot].pattern.test(medium.type))
-      faults.push(fault(['media', slot], `${slot}: ${name} ${faultOf(KINDS[slot].otherwise)}`))
+      faults.push(fault(['media', slot], `${slot}: ${name} ${t(`fault.${KINDS[slot].otherwise}`)}`))
     else taken[slot] = medium
   }
   return taken
 }
 
 function textsOf({ texts }: EntryFile, fault: YamlFile<unknown>['fault'], faults: FileFault[]): ShowcaseEntry['texts'] {
-  if (Object.keys(texts).length === 0) faults.push(fault(['texts'], `texts: ${faultOf('needsLanguage')}`))
+  if (Object.keys(texts).length === 0) faults.push(fault(['texts'], `texts: ${t('fault.needsLanguage')}`))
   return Object.fromEntries(
     Object.entries(texts).map(([tag, text]) => {
       const canonical = canonicalTag(tag)
-      if (canonical === null) faults.push(fault(['texts', tag], `texts: ${faultOf('languageTag', { tag })}`))
+      if (canonical === null) faults.push(fault(['texts', tag], `texts: ${t('fault.languageTag', { tag })}`))
       return [canonical ?? tag, text]
     }),
   )

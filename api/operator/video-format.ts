@@ -1,4 +1,4 @@
-import { faultOf } from '#words/en/faults.ts'
+import { t } from '#words/t.ts'
 import type { FormatProblem } from './picture-format.ts'
 
 /** A clip whose bytes are one whole file of its format. */
@@ -11,9 +11,9 @@ export interface VideoFormat {
   durationMs: number
 }
 
-const NO_VIDEO = { problem: faultOf('notClip') } as const
-const NOT_WHOLE = { problem: faultOf('brokenClip') } as const
-const NO_SIZE = { problem: faultOf('clipSize') } as const
+export const NO_VIDEO = { problem: t('fault.notClip') } as const
+const NOT_WHOLE = { problem: t('fault.brokenClip') } as const
+const NO_SIZE = { problem: t('fault.clipSize') } as const
 
 /** Reads the frame of a clip, without its pictures: its size, its duration, and whether it ends where the file ends. */
 export function readVideoFormat(bytes: Uint8Array): VideoFormat | FormatProblem {

@@ -1,6 +1,6 @@
 import { CORE_SCHEMA, EVENT_ID, type Event, getScalarValue, load, parseEvents, YAMLException } from 'js-yaml'
 import type { z } from 'zod'
-import { faultOf } from '#words/en/faults.ts'
+import { t } from '#words/t.ts'
 
 /** A fault in a file, with its line. */
 export class FileFault extends Error {
@@ -44,7 +44,7 @@ export function parseYamlFile<Value>(text: string, schema: z.ZodType<Value>): Ya
     const name = path.findLast(part => typeof part === 'string')
     return fault(path, `${name === undefined ? '' : `${name}: `}${issue.message}`)
   })
-  throw joinFaults(faults) ?? new FileFault(null, faultOf('notValid'))
+  throw joinFaults(faults) ?? new FileFault(null, t('fault.notValid'))
 }
 
 /** One fault that carries the others; `null` without any. */
@@ -58,7 +58,7 @@ function loadText(text: string): unknown {
     return load(text, { schema: CORE_SCHEMA, maxDepth: DEPTH, maxAliases: 0 })
   } catch (error) {
     if (error instanceof YAMLException) throw new FileFault(error.mark ? error.mark.line + 1 : null, error.reason)
-    throw new FileFault(null, faultOf('notYaml'))
+    throw new FileFault(null, t('fault.notYaml'))
   }
 }
 

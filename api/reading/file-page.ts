@@ -1,6 +1,6 @@
 import type { Address } from '#core/address.ts'
 import type { FilePage, FileQuery } from '#core/contract/file.ts'
-import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
+import { ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import type { FileRow } from '#core/snapshot/format.ts'
@@ -43,11 +43,9 @@ export function isSourceServed({ localSource }: Pick<Deps, 'localSource'>, { hos
 
 function refusalOf({ refusal, inLfs }: FileRow, sourceUrl: string, isSourceServed: boolean): ServiceError {
   const isDeadEnd = refusal === 'file.not_served' && !isSourceServed
-  const message = isDeadEnd ? WITHHELD : inLfs ? IN_LFS : undefined
-  return new ServiceError(refusal ?? 'file.not_found', { sourceUrl, ...(message === undefined ? {} : { message }) })
+  const said = isDeadEnd ? { message: WITHHELD } : inLfs ? { case: 'lfs' as const } : {}
+  return new ServiceError(refusal ?? 'file.not_found', { sourceUrl, ...said })
 }
-
-const IN_LFS = CASE_MESSAGE['file.not_text:lfs']
 
 /** The message of a refusal whose `sourceUrl` leads to nothing. */
 export const WITHHELD =

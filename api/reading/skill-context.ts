@@ -2,13 +2,14 @@ import { z } from 'zod'
 import type { FragmentOfFile, Warning } from '#core/contract/shared.ts'
 import type { Skill, SkillPage, SkillQuery } from '#core/contract/skill.ts'
 import { ServiceError } from '#core/errors.ts'
+import { withMessage } from '#core/finding-messages.ts'
 import { SKILL_PAGE_BYTES, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { foldPath } from '#core/path-fold.ts'
 import { baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
 import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
 import { countCharacters, decodeText, utf8Length } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import type { Deps } from '../deps.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
 import { warningsInMount } from '../mount/warnings.ts'
@@ -57,7 +58,7 @@ export async function readSkillPage(
     complete: next === null && !missing,
     // Paging cannot deliver missing parts, so the last page has no `nextCursor`, not even `null`.
     ...(next === null && missing ? {} : { nextCursor: next && sealCursor(deps.cursorKeys, binding, fromPosition(next)) }),
-    diagnostics: row.diagnostics,
+    diagnostics: row.diagnostics.map(withMessage),
   }
 }
 
@@ -117,7 +118,7 @@ function describedPage(mount: ReadyMount, path: RepoPath, row: ContextRow): Skil
     skill: { ...skillMetadata(mount, path, row, false), body: '', bodyFragment: null },
     complete: true,
     nextCursor: null,
-    diagnostics: row.diagnostics,
+    diagnostics: row.diagnostics.map(withMessage),
   }
 }
 
@@ -152,7 +153,7 @@ function firstPageFields(
 }
 
 function outsideWarning(path: string): Warning {
-  return { code: 'reference.outside', message: say('reference.outside:mount', { path }) }
+  return withMessage(finding('reference.outside:mount', { path }))
 }
 
 /** The error for a path without a skill. Only exact paths are answered; a request by name or folder learns the paths. */

@@ -3,7 +3,7 @@ import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
 import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
 import { nextSlot } from '#core/concurrency/round-robin.ts'
-import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
+import { ServiceError } from '#core/errors.ts'
 import { RawFileError } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
@@ -96,7 +96,7 @@ function toServiceError(error: unknown, signal: AbortSignal, sourceUrl?: string)
       throw busy(error)
     case 'too_large':
       throw new ServiceError('file.too_large', {
-        message: CASE_MESSAGE['file.too_large:raw'],
+        case: 'raw',
         cause: error,
         ...(sourceUrl === undefined ? {} : { sourceUrl }),
       })

@@ -1,5 +1,6 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
+import { withMessage } from '#core/finding-messages.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
@@ -48,6 +49,6 @@ export async function build(stores: { blobs: BlobStore; states: StateStore }, op
     bytes: written?.bytes ?? 0,
     ...root.counts,
     isPartial: header.truncated,
-    diagnostics,
+    diagnostics: diagnostics.map(withMessage),
   }
 }

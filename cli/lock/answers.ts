@@ -1,7 +1,8 @@
 import type { AnswerOf, QueryInputOf } from '#core/contract/endpoints.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { TypedContext } from '#core/typed-address.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 /** The endpoints that pins are made of. */
 export type PinEndpoint = 'mounts' | 'browse' | 'skills'
@@ -67,10 +68,10 @@ export async function askIndexed(answers: Answers, address: string, { timeoutMs,
       case 'ready':
         return { ...mount, index }
       case 'failed':
-        throw new UnansweredError(index.errorCode, sentence('indexingFailed', { retryAt: index.retryAt }))
+        throw new UnansweredError(index.errorCode, t('problem.indexingFailed', { retryAt: index.retryAt }))
       case 'indexing':
         if (performance.now() + answers.pauseMs > giveUpAt)
-          throw new UnansweredError('index.indexing', sentence('notIndexedYet', { seconds: Math.round(timeoutMs / 1000) }))
+          throw new UnansweredError('index.indexing', t('problem.notIndexedYet', { seconds: Math.round(timeoutMs / 1000) }))
         if (asked === toldAt) onWaiting(address)
         await new Promise(resolve => setTimeout(resolve, answers.pauseMs))
     }

@@ -4,7 +4,8 @@ import { Commit, License, Path, Sha256 } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { escapeHidden } from '#core/hidden-text.ts'
 import { compareBytes } from '#core/text.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 /** The lock file cannot be used. The message says why, and what to do. */
 export class LockFileError extends SentenceError {}
@@ -66,18 +67,18 @@ export function emptyLock(): LockFile {
 export function parseLockFile(text: string): LockFile {
   const json = parseJson(text)
   const version = z.object({ version: z.int() }).safeParse(json).data?.version
-  if (version !== undefined && version > VERSION) throw new LockFileError(sentence('lockNewer', { version, known: VERSION }))
-  if (version !== undefined && version < VERSION) throw new LockFileError(sentence('lockOlder', { version }))
+  if (version !== undefined && version > VERSION) throw new LockFileError(t('problem.lockNewer', { version, known: VERSION }))
+  if (version !== undefined && version < VERSION) throw new LockFileError(t('problem.lockOlder', { version }))
   const parsed = LockFile.safeParse(json)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     const isAddress = issue?.code === 'custom' && issue.path.at(-1) === 'address'
-    const problem = isAddress ? sentence('notCanonical') : (issue?.message ?? '')
-    throw damaged(sentence('ofText', { text: issue?.path.join('.') || sentence('theFile'), problem }))
+    const problem = isAddress ? t('problem.notCanonical') : (issue?.message ?? '')
+    throw damaged(t('problem.ofText', { text: issue?.path.join('.') || t('problem.theFile'), problem }))
   }
   const seen = new Set<string>()
   for (const { address } of parsed.data.addresses) {
-    if (seen.has(address)) throw damaged(sentence('lockTwice', { address }))
+    if (seen.has(address)) throw damaged(t('problem.lockTwice', { address }))
     seen.add(address)
   }
   return parsed.data
@@ -136,7 +137,7 @@ function parseJson(text: string): unknown {
 }
 
 function damaged(reason: string): LockFileError {
-  return new LockFileError(sentence('lockDamaged', { reason }))
+  return new LockFileError(t('problem.lockDamaged', { reason }))
 }
 
 function isCanonical(text: string): boolean {

@@ -3,7 +3,7 @@ import { OWN_PROCESS } from '#api/people/viewer.ts'
 import { type Address, parseAddress } from '#core/address.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { isMissingLocal, saidOfOwnReading } from '../own-reading.ts'
 import { type Answers, type PinEndpoint, UnansweredError } from './answers.ts'
 
@@ -31,7 +31,7 @@ export function ownAnswers(handlers: Pick<Handlers, PinEndpoint>, { hosts, knows
         if (!(error instanceof ServiceError)) throw error
         if (!knowsLocal && isMissingLocal(error, subject)) {
           const { owner, repository } = subject
-          throw new UnansweredError('service.local_not_read', sentence('localNotRead', { owner, repository }), { cause: error })
+          throw new UnansweredError('service.local_not_read', t('problem.localNotRead', { owner, repository }), { cause: error })
         }
         throw new UnansweredError(error.code, saidOfOwnReading(error, subject), { cause: error })
       }

@@ -6,7 +6,7 @@ import type { Skill } from '#core/contract/skill.ts'
 import { BROWSE_LIMIT } from '#core/limits.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { compareBytes } from '#core/text.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { type Answers, askIndexed, type IndexedMount, UnansweredError, type Waiting } from './answers.ts'
 import type { PinnedAddress, PinnedFile, PinnedSkill, PinnedText } from './lock-file.ts'
 
@@ -32,7 +32,7 @@ export async function readPin(answers: Answers, address: string, waiting: Waitin
       return { address: mount.address, commit, ...(index.truncated && { partial: true }), skills }
     } catch (error) {
       if (!(error instanceof MovedError)) throw error
-      if (attempt === ATTEMPTS) throw new UnansweredError('index.indexing', sentence('branchMoves'))
+      if (attempt === ATTEMPTS) throw new UnansweredError('index.indexing', t('problem.branchMoves'))
     }
   }
 }

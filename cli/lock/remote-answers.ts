@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { readJson } from '#core/read-json.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { type Answers, UnansweredError } from './answers.ts'
 
 export interface RemoteService {
@@ -33,7 +33,7 @@ export function remoteAnswers({ baseUrl, token }: RemoteService): Answers {
         const asked = await ask(url, headers)
         if (asked.status === 200) {
           const parsed = ENDPOINTS[name].answer.safeParse(asked.body)
-          if (!parsed.success) throw notMountglass(baseUrl, sentence('otherAnswer'))
+          if (!parsed.success) throw notMountglass(baseUrl, t('problem.otherAnswer'))
           return parsed.data as never
         }
         const error = toError(asked, baseUrl)
@@ -64,7 +64,7 @@ async function ask(url: string, headers: Record<string, string>): Promise<Asked>
   } catch (cause) {
     const { name, message, cause: inner } = cause as Error
     const reason = (inner as Error | undefined)?.message || message || name
-    throw new UnansweredError('service.unreachable', sentence('unreachable', { origin: new URL(url).origin, reason }), { cause })
+    throw new UnansweredError('service.unreachable', t('problem.unreachable', { origin: new URL(url).origin, reason }), { cause })
   }
 }
 
@@ -75,11 +75,11 @@ function isTransient(status: number): boolean {
 /** A 404 counts as an answer about the address only with a code of the interface. */
 function toError({ status, body }: Asked, baseUrl: string): UnansweredError {
   const error = ErrorAnswer.safeParse(body).data?.error
-  if (error === undefined) return notMountglass(baseUrl, sentence('otherStatus', { status }))
-  if (error.code === 'request.not_found') return notMountglass(baseUrl, sentence('otherRoute'))
-  return new UnansweredError(error.code, sentence('asTold', { reason: error }))
+  if (error === undefined) return notMountglass(baseUrl, t('problem.otherStatus', { status }))
+  if (error.code === 'request.not_found') return notMountglass(baseUrl, t('problem.otherRoute'))
+  return new UnansweredError(error.code, t('problem.asTold', { reason: error }))
 }
 
 function notMountglass(baseUrl: string, problem: string): UnansweredError {
-  return new UnansweredError('service.not_mountglass', sentence('notMountglass', { baseUrl, problem }))
+  return new UnansweredError('service.not_mountglass', t('problem.notMountglass', { baseUrl, problem }))
 }

@@ -3,9 +3,8 @@ import { changedParts, groupAlike } from '#core/change-groups.ts'
 import { listOf, partsLine } from '#core/change-words.ts'
 import { printable } from '#core/hidden-text.ts'
 import { withoutTrailing } from '#core/text.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { formatCount, formatNumber } from '#words/numbers.ts'
+import { formatNumber } from '#words/numbers.ts'
+import { t } from '#words/t.ts'
 import { type ChangedSkill, isSameAddress } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 import type { Verdict } from './verdict.ts'
@@ -28,17 +27,16 @@ export function formatVerdicts(verdicts: readonly Verdict[], written: Written, s
 
 function verdictLines(verdict: Verdict, written: Written, service: string | undefined): string[] {
   const { paint } = written
-  const { verify: say, counts } = WORDS
   const address = paint('bold', printable(verdict.address))
   switch (verdict.status) {
     case 'same': {
-      const same = fill(say.same, { skills: formatCount(verdict.skills, counts.skill), commit: short(verdict.commit) })
+      const same = t('verify.same', { skills: t('counts.skill', { n: verdict.skills }), commit: short(verdict.commit) })
       return [`${paint('green', '✓')} ${address}  ${same}`]
     }
     case 'gone':
     case 'unverified': {
       const sign = verdict.status === 'gone' ? paint('red', '-') : paint('yellow', '?')
-      const why = fill(say[verdict.status], { message: printable(verdict.error.message) })
+      const why = t(`verify.${verdict.status}`, { message: printable(verdict.error.message) })
       return [`${sign} ${address}  ${why} [${verdict.error.code}]`]
     }
     case 'different': {
@@ -46,13 +44,13 @@ function verdictLines(verdict: Verdict, written: Written, service: string | unde
       const isSameCommit = commit.before === commit.after
       return [
         `${paint('yellow', '~')} ${address}`,
-        ...(renamedTo === undefined ? [] : [`    ${fill(say.renamed, { address: printable(renamedTo) })}`]),
+        ...(renamedTo === undefined ? [] : [`    ${t('verify.renamed', { address: printable(renamedTo) })}`]),
         isSameCommit
-          ? `    ${fill(say.readDifferently, { commit: short(commit.after) })}`
-          : `    ${fill(skills.length === 0 ? say.movedOnly : say.moved, commit)}`,
+          ? `    ${t('verify.readDifferently', { commit: short(commit.after) })}`
+          : `    ${t(skills.length === 0 ? 'verify.movedOnly' : 'verify.moved', commit)}`,
         ...skillLines(skills, written),
-        ...unknown.map(path => `    ${paint('yellow', '?')} ${printable(path)}  ${say.notInIndex}`),
-        ...(service === undefined || isSameCommit ? [] : [`    ${fill(say.see, { url: changesPage(service, verdict) })}`]),
+        ...unknown.map(path => `    ${paint('yellow', '?')} ${printable(path)}  ${t('verify.notInIndex')}`),
+        ...(service === undefined || isSameCommit ? [] : [`    ${t('verify.see', { url: changesPage(service, verdict) })}`]),
       ]
     }
   }
@@ -84,21 +82,20 @@ function groupLines(group: readonly ToldSkill[], { paint }: Written): string[] {
   const [skill] = group as readonly [ToldSkill]
   const [style, sign] = SIGNS[skill.change]
   const isOne = group.length === 1
-  const name = isOne ? printable(skill.path) : formatCount(group.length, WORDS.counts.skill)
+  const name = isOne ? printable(skill.path) : t('counts.skill', { n: group.length })
   const paths = group.map(({ path }) => printable(path))
   return [`    ${paint(style, sign)} ${name}  ${whatOf(skill)}`, ...(isOne ? [] : [`        ${paint('dim', listOf(paths))}`])]
 }
 
 /** What happened to a skill: how it is delivered now, and each part that changed with the files behind it. */
 function whatOf(skill: ToldSkill): string {
-  const { verify: say } = WORDS
   const { change, movedFrom, delivery } = skill
-  if (change === 'added') return say.added
-  if (change === 'gone') return say.removed
+  if (change === 'added') return t('verify.added')
+  if (change === 'gone') return t('verify.removed')
   const { before, after } = delivery
   return [
-    ...(movedFrom === undefined ? [] : [fill(say.movedSkill, { path: printable(movedFrom) })]),
-    ...(before === after ? [] : [`${say.deliveries[before]} → ${say.deliveries[after]}`]),
+    ...(movedFrom === undefined ? [] : [t('verify.movedSkill', { path: printable(movedFrom) })]),
+    ...(before === after ? [] : [`${t(`verify.deliveries.${before}`)} → ${t(`verify.deliveries.${after}`)}`]),
     ...changedParts(skill).map(part => partsLine(part)),
   ].join('; ')
 }
@@ -107,9 +104,9 @@ function summary(verdicts: readonly Verdict[], { paint }: Written): string {
   const counts = Map.groupBy(verdicts, verdict => verdict.status)
   const told = (['different', 'gone', 'unverified', 'same'] as const).flatMap(status => {
     const count = counts.get(status)?.length ?? 0
-    return count === 0 ? [] : [fill(WORDS.verify.statuses[status], { n: formatNumber(count) })]
+    return count === 0 ? [] : [t(`verify.statuses.${status}`, { n: formatNumber(count) })]
   })
-  const addresses = formatCount(verdicts.length, WORDS.counts.address)
+  const addresses = t('counts.address', { n: verdicts.length })
   return paint('bold', `${addresses}${told.length === 0 ? '' : `: ${told.join(', ')}`}`)
 }
 
@@ -119,20 +116,19 @@ function summary(verdicts: readonly Verdict[], { paint }: Written): string {
  * @param asked the canonical address that was asked for
  */
 export function formatPin(pin: PinnedAddress, asked: string, { paint }: Written): string[] {
-  const { pin: say, counts } = WORDS
   const { address, commit, skills, partial } = pin
   const described = skills.filter(skill => skill.delivery === 'described').length
   const incomplete = skills.filter(skill => skill.delivery === 'incomplete').length
   const files = skills.reduce((sum, skill) => sum + skill.files.length, 0)
-  const renamed = isSameAddress(address, asked) ? '' : `  ${fill(say.otherName, { asked: printable(asked) })}`
+  const renamed = isSameAddress(address, asked) ? '' : `  ${t('pin.otherName', { asked: printable(asked) })}`
   return [
     `${paint('bold', printable(address))}${renamed}`,
-    `    ${fill(say.content, { skills: formatCount(skills.length, counts.skill), files: formatCount(files, counts.file), commit })}`,
-    `    ${fill(say.stays, { address: pinnedAddress(pin) })}`,
-    ...(described === 0 ? [] : [`    ! ${fill(say.described, { skills: formatCount(described, counts.skill) })}`]),
-    ...(incomplete === 0 ? [] : [`    ! ${fill(say.incomplete, { skills: formatCount(incomplete, counts.skill) })}`]),
-    ...(skills.length === 0 ? [`    ! ${say.noSkills}`] : []),
-    ...(partial ? [`    ! ${say.partial}`] : []),
+    `    ${t('pin.content', { skills: t('counts.skill', { n: skills.length }), files: t('counts.file', { n: files }), commit })}`,
+    `    ${t('pin.stays', { address: pinnedAddress(pin) })}`,
+    ...(described === 0 ? [] : [`    ! ${t('pin.described', { skills: t('counts.skill', { n: described }) })}`]),
+    ...(incomplete === 0 ? [] : [`    ! ${t('pin.incomplete', { skills: t('counts.skill', { n: incomplete }) })}`]),
+    ...(skills.length === 0 ? [`    ! ${t('pin.noSkills')}`] : []),
+    ...(partial ? [`    ! ${t('pin.partial')}`] : []),
   ]
 }
 

@@ -1,7 +1,8 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
 import { baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { readTypedAddress, type TypedContext, type TypedRepository } from '#core/typed-address.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 /** A text that names nothing to pin. */
 export class NoAddressError extends SentenceError {}
@@ -14,12 +15,12 @@ export class NoAddressError extends SentenceError {}
  */
 export function readTypedPin(text: string, context: TypedContext): string[] {
   const typed = readTypedAddress(text, context)
-  if (typed.kind === 'owner') throw new NoAddressError(sentence('account', { owner: typed.owner.owner }))
+  if (typed.kind === 'owner') throw new NoAddressError(t('problem.account', { owner: typed.owner.owner }))
   if (typed.kind === 'unreadable') {
     const place = typed.code === null ? text : `${text}: ${typed.code}`
-    throw new NoAddressError(sentence('ofText', { text: place, problem: typed.message }))
+    throw new NoAddressError(t('problem.ofText', { text: place, problem: typed.message }))
   }
-  if (typed.other !== undefined) throw new NoAddressError(sentence('pageOfGithub', { text, page: typed.other }))
+  if (typed.other !== undefined) throw new NoAddressError(t('problem.pageOfGithub', { text, page: typed.other }))
   const readings = [shownOn(typed), ...(typed.longerRefs ?? [])]
   return readings.map(({ address, file }) => formatAddress(mountOf(address, file, text)))
 }
@@ -36,5 +37,5 @@ function mountOf(address: Address, file: RepoPath | undefined, text: string): Ad
   const path = file ?? address.path
   if (baseNameOf(path) === SKILL_FILE) return atPath(address, parentOf(path))
   if (file === undefined) return address
-  throw new NoAddressError(sentence('fileNotFolder', { text }))
+  throw new NoAddressError(t('problem.fileNotFolder', { text }))
 }

@@ -1,4 +1,4 @@
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { changesContent, comparePins, hasMoved, type PinDifference } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
 
@@ -32,7 +32,7 @@ export function judge(pinned: PinnedAddress, reading: Reading): Verdict {
 function partial(unknown: readonly string[]): Problem {
   const [path = '', ...others] = unknown
   const n = others.length
-  const message = n === 0 ? sentence('skillNotInIndex', { path }) : sentence('skillsNotInIndex', { path, n })
+  const message = n === 0 ? t('problem.skillNotInIndex', { path }) : t('problem.skillsNotInIndex', { path, n })
   return { code: 'index.partial', message }
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { DirectoryEntry, FileEntry, FolderOverview } from '../contract/browse.ts'
 import {
   Counts,
-  Diagnostic,
   DocumentListing,
   Fragment,
   Instant,
@@ -11,11 +10,11 @@ import {
   Sha256,
   SkillListing,
   Translations,
-  Warning,
 } from '../contract/shared.ts'
 import { FrontMatterValue, SkillBudget } from '../contract/skill.ts'
 import { isInside, type RepoPath } from '../repo-path.ts'
 import { DeliveredRow } from './delivered.ts'
+import { DiagnosticRow, WarningRow } from './finding-rows.ts'
 import { Location, Locations } from './location.ts'
 import { PackageRow } from './package-row.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
@@ -89,7 +88,7 @@ export const ManifestRow = ManifestMetadata
 export type ManifestRow = z.infer<typeof ManifestRow>
 
 /** `skills`: listed skills. Key: `SKILL.md` path. */
-export const SkillRow = SkillListing
+export const SkillRow = SkillListing.extend({ warnings: z.array(WarningRow) })
 export type SkillRow = z.infer<typeof SkillRow>
 
 /** `documents`: key: path. */
@@ -99,10 +98,6 @@ export type DocumentRow = z.infer<typeof DocumentRow>
 /** `pages`: Markdown files of skills that are served in full. Key: folder of the skill, `\0`, path. */
 export const PageRow = DocumentListing
 export type PageRow = z.infer<typeof PageRow>
-
-/** `diagnostics`: key: path, `\0`, a running number of six digits. */
-export const DiagnosticRow = Diagnostic
-export type DiagnosticRow = z.infer<typeof DiagnosticRow>
 
 /** `files`: every file of the files endpoint. Key: path. Has `record` or `refusal`; both if it is stored for the sake of a package alone. */
 export const FileRow = z.object({
@@ -139,7 +134,7 @@ export const ContextRow = z.object({
   name: z.string(),
   description: z.string(),
   frontMatter: z.record(z.string(), FrontMatterValue),
-  warnings: z.array(Warning),
+  warnings: z.array(WarningRow),
   translations: Translations,
   license: License,
   /** The path of the `SKILL.md` in the commit, if a symlink gives it this one. */
@@ -164,7 +159,7 @@ export const ContextRow = z.object({
       incomplete: z.boolean(),
     })
     .optional(),
-  diagnostics: z.array(Diagnostic),
+  diagnostics: z.array(DiagnosticRow),
 })
 export type ContextRow = z.infer<typeof ContextRow>
 
@@ -195,6 +190,7 @@ export const TABLES = {
   skills: { row: SkillRow, shardRows: 64 },
   documents: { row: DocumentRow, shardRows: 128 },
   pages: { row: PageRow, shardRows: 128 },
+  /** Key: path, `\0`, a running number of six digits. */
   diagnostics: { row: DiagnosticRow, shardRows: 128 },
   files: { row: FileRow, shardRows: 128 },
   packages: { row: PackageRow, shardRows: 32 },
@@ -234,10 +230,10 @@ export const SnapshotHeader = z.object({
   root: z.object({
     folder: FolderRow,
     manifest: ManifestMetadata.optional(),
-    skills: z.array(SkillListing),
+    skills: z.array(SkillRow),
     documents: z.array(DocumentListing),
     /** One more than an answer lists, so that the answer can tell that there are more. */
-    diagnostics: z.array(Diagnostic),
+    diagnostics: z.array(DiagnosticRow),
   }),
 })
 export type SnapshotHeader = z.infer<typeof SnapshotHeader>

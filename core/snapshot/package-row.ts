@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Sha256 } from '../contract/shared.ts'
+import { SaidRow } from './finding-rows.ts'
 
 /**
  * `packages`: every listed skill that is served in full, as clients install it. Key: `SKILL.md` path. Its files are the rows of `files` below
@@ -17,10 +18,10 @@ export const PackageRow = z.union([
     excluded: z.int().min(1).optional(),
     /** `SKILL.md` path of the skill that it is a copy of, if that one can be installed; `indexer/rules/copies.ts` has the definition. */
     copyOf: z.string().optional(),
-    /** Why clients of the skills extension of MCP refuse it, in words: they do not get it. */
-    mcpRefusal: z.string().optional(),
+    /** Why clients of the skills extension of MCP refuse it: they do not get it. */
+    mcpRefusal: SaidRow.optional(),
   }),
-  /** Why clients cannot install it, in words. */
-  z.object({ refusal: z.string() }),
+  /** Why clients cannot install it. */
+  z.object({ refusal: SaidRow }),
 ])
 export type PackageRow = z.infer<typeof PackageRow>

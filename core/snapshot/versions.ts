@@ -9,7 +9,8 @@
  * 6: a table of what is delivered, by digest, which two commits are compared by.
  * 7: that table tells files whose bytes are not held by their blobs.
  * 8: each copy of a skill names its original; packages name what some clients refuse.
- * 9: facts have lines and commands and are of every served file; which hosts a commit links to; the include list of every file that may declare one.
+ * 9: facts have lines and commands and are of every served file; which hosts a commit links to; the include list of every file that may declare one;
+ *    findings are values of sentences, not messages.
  */
 export const FORMAT_VERSION = 9
 

@@ -1,3 +1,7 @@
+import { findingOf } from '#core/finding-messages.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
+import { tellsLines } from '#words/findings.ts'
+import type { Values } from '#words/t.ts'
 import type { Checked, CheckReport, Finding } from './schema.ts'
 
 /** The report, with what changed since an earlier one. A finding is the same where only its line or a number that it counts differs. */
@@ -8,14 +12,25 @@ export function withChanges(earlier: CheckReport | null, report: CheckReport): C
 
 /** The findings of `report` that `other` lacks. */
 function missingIn(other: Checked, report: Checked): Finding[] {
-  const known = new Set(other.findings.map(keyOf))
-  return report.findings.filter(finding => !known.has(keyOf(finding)))
+  const keyOfTold = (finding: Finding) => keyOf({ ...finding, ...findingOf(finding) })
+  const known = new Set(other.findings.map(keyOfTold))
+  return report.findings.filter(finding => !known.has(keyOfTold(finding)))
 }
 
 /** Equal for the same finding in two states of a folder. */
-export function keyOf({ code, path, field, message }: Pick<Finding, 'code' | 'path' | 'field' | 'message'>): string {
-  return JSON.stringify([code, path, field, message.replace(/ on lines? \d.*/, '').replace(COUNT, '#')])
+export function keyOf({
+  code,
+  path,
+  field,
+  case: of,
+  values,
+}: Pick<DiagnosticRow, 'code' | 'path' | 'field' | 'case' | 'values'>): string {
+  return JSON.stringify([code, path, field, of, values && withoutNumbers(values)])
 }
 
-/** A number that is a word of its own: not a part of a name, a path or a version. */
-const COUNT = /(?<!\S)\d+(?!\S)/g
+function withoutNumbers(values: Values): unknown[] {
+  return Object.entries(values).map(([name, value]) => {
+    if (typeof value === 'number' || tellsLines(value)) return name
+    return [name, typeof value === 'object' ? [value.key, withoutNumbers(value.values ?? {})] : value]
+  })
+}

@@ -2,9 +2,7 @@ import { groupAlike, TOLD_KINDS } from '#core/change-groups.ts'
 import { listOf } from '#core/change-words.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { formatCount } from '#words/numbers.ts'
+import { t } from '#words/t.ts'
 import type { Compared, NewError } from './difference.ts'
 import { countOf, countsOf, notComparedLine, pointsOf, type SharedFact, SIGNS, tokensOf, whatOf } from './difference-words.ts'
 import type { FailOn } from './fail-on.ts'
@@ -32,12 +30,11 @@ export function formatDifference(compared: Compared, options: DifferenceOptions)
 }
 
 function heading({ from, to, path }: Compared, { paint }: DifferenceOptions): string[] {
-  const { check, diff } = WORDS
-  const place = path === '' ? check.wholeRepository : fill(check.oneFolder, { folder: printable(path) })
-  const until = to.commit === null ? diff.workingFolder : to.commit.slice(0, 12)
+  const place = path === '' ? t('check.wholeRepository') : t('check.oneFolder', { folder: printable(path) })
+  const until = to.commit === null ? t('diff.workingFolder') : to.commit.slice(0, 12)
   return [
-    paint('bold', fill(diff.title, { place })),
-    paint('dim', fill(diff.range, { ref: printable(from.ref), commit: from.commit.slice(0, 12), until })),
+    paint('bold', t('diff.title', { place })),
+    paint('dim', t('diff.range', { ref: printable(from.ref), commit: from.commit.slice(0, 12), until })),
   ]
 }
 
@@ -47,13 +44,13 @@ function facts(compared: Compared, options: DifferenceOptions): string[] {
     ...fold([{ text: `! ${fact.text}`, style: 'yellow' }], { paint, width, indent: 2 }),
     ...(fact.items.length === 0 ? [] : fold([{ text: namesOf(fact.items, options) }], { paint, width, indent: 6 })),
   ]
-  return list(WORDS.diff.lookAt, pointsOf(compared).map(lines), options)
+  return list(t('diff.lookAt'), pointsOf(compared).map(lines), options)
 }
 
 function block({ items, errors }: Compared, kind: ChangeItem['kind'], options: DifferenceOptions): string[] {
   const groups = groupAlike(items.filter(item => item.kind === kind))
   return list(
-    WORDS.diff.kinds[kind],
+    t(`diff.kinds.${kind}`),
     groups.map(group => groupLines(group, errors, options)),
     options,
   )
@@ -64,7 +61,7 @@ function list(title: string, entries: readonly string[][], { paint, all }: Diffe
   if (entries.length === 0) return []
   const shown = all ? entries : entries.slice(0, SHOWN)
   const left = entries.length - shown.length
-  const more = left === 0 ? [] : [paint('dim', `  ${fill(WORDS.check.more, { n: left })}`)]
+  const more = left === 0 ? [] : [paint('dim', `  ${t('check.more', { n: left })}`)]
   return [paint('bold', title), ...shown.flat(), ...more]
 }
 
@@ -100,14 +97,13 @@ function namesOf(paths: readonly string[], { all }: DifferenceOptions): string {
 }
 
 function summary(compared: Compared, { paint, failures }: DifferenceOptions): string[] {
-  const say = WORDS.diff
   const { errors } = compared
   const notCompared = notComparedLine(compared)
   return [
     paint('bold', countsOf(compared)),
     ...(notCompared === null ? [] : [paint('yellow', `! ${notCompared}`)]),
-    ...(errors.length === 0 ? [] : [paint('red', `✗ ${formatCount(errors.length, WORDS.counts.newError)}`)]),
-    ...(compared.truncated ? [paint('yellow', `! ${say.truncated}`)] : []),
-    ...(failures.length === 0 ? [] : [paint('red', `✗ ${fill(say.failedOn, { kinds: failures.join(', ') })}`)]),
+    ...(errors.length === 0 ? [] : [paint('red', `✗ ${t('counts.newError', { n: errors.length })}`)]),
+    ...(compared.truncated ? [paint('yellow', `! ${t('diff.truncated')}`)] : []),
+    ...(failures.length === 0 ? [] : [paint('red', `✗ ${t('diff.failedOn', { kinds: failures.join(', ') })}`)]),
   ]
 }

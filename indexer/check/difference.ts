@@ -4,9 +4,11 @@ import { type DeliveredItems, type DeliveredReads, itemsOfRows } from '#core/cha
 import { deliveredTexts, type SkillTexts } from '#core/changes/skill-texts.ts'
 import { ChangeCount, ChangeItem } from '#core/contract/changes.ts'
 import { Commit, Counts, Diagnostic, IndexErrorCode, Path } from '#core/contract/shared.ts'
+import { withMessage } from '#core/finding-messages.ts'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { pathOfKey } from '#core/snapshot/delivered.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { decodeText } from '#core/text.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
@@ -50,11 +52,13 @@ const Failed = z.object({ format: z.literal(1), status: z.literal('failed'), err
 export const DiffReport = z.discriminatedUnion('status', [Compared, Failed])
 export type DiffReport = z.infer<typeof DiffReport>
 
+type FoundError = DiagnosticRow & Pick<NewError, 'skills'>
+
 /** What agents receive from one state of a repository. */
 export interface ReadSide extends MemorySide {
-  diagnostics: Diagnostic[]
+  diagnostics: DiagnosticRow[]
   /** Those that concern the folder, each with the listed skills that lack something because of it. */
-  errors: NewError[]
+  errors: FoundError[]
   truncated: boolean
 }
 
@@ -74,7 +78,7 @@ export async function readSide(
   return { ...side, diagnostics, errors: errorsOf(snapshot, folder, side), truncated: snapshot.truncated }
 }
 
-function errorsOf(snapshot: MemorySnapshot, folder: RepoPath, { items }: MemorySide): NewError[] {
+function errorsOf(snapshot: MemorySnapshot, folder: RepoPath, { items }: MemorySide): FoundError[] {
   const isConcerned = concerning(folder)
   const told = [...items.skills.keys()].flatMap(path => {
     const diagnostics = snapshot.rows('contexts').get(path)?.diagnostics ?? []
@@ -96,12 +100,13 @@ export async function compareRead(
   const known = new Set(before.errors.map(keyOf))
   const errors = after.errors.filter(error => !known.has(keyOf(error))).map(error => withClosed(error, before))
   const truncated = before.truncated || after.truncated
-  const { notCompared, diagnostics } = after
-  return { format: 1, status: 'compared', ...subject, counts, notCompared, items, errors, diagnostics, truncated }
+  const { notCompared } = after
+  const told = { errors: errors.map(withMessage), diagnostics: after.diagnostics.map(withMessage) }
+  return { format: 1, status: 'compared', ...subject, counts, notCompared, items, ...told, truncated }
 }
 
 /** A folder that an error closes has no skills any more: they are those of the old side. */
-function withClosed(error: NewError, { items }: ReadSide): NewError {
+function withClosed(error: FoundError, { items }: ReadSide): FoundError {
   const { boundary } = error
   if (boundary === undefined) return error
   return { ...error, skills: [...items.skills.keys()].filter(path => isInside(boundary as RepoPath, path as RepoPath)) }

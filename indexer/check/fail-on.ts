@@ -1,5 +1,6 @@
 import { type ChangeFacts, type ChangeItem, SKILL_PARTS } from '#core/contract/changes.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import type { Compared } from './difference.ts'
 
 /** Kinds of differences that a caller can fail on. */
@@ -30,7 +31,7 @@ export function parseFailOn(text: string): FailOn[] {
     .filter(name => name !== '')
   return names.map(name => {
     const known = FAIL_ON.find(one => one === name)
-    if (known === undefined) throw new FailOnError(sentence('unknownDifference', { name, names: FAIL_ON.join(', ') }))
+    if (known === undefined) throw new FailOnError(t('problem.unknownDifference', { name, names: FAIL_ON.join(', ') }))
     return known
   })
 }

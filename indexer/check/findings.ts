@@ -1,10 +1,12 @@
-import { ADVICE } from '#core/advice.ts'
 import { closeName } from '#core/close-name.ts'
-import type { Diagnostic, Warning } from '#core/contract/shared.ts'
+import { keepFinding } from '#core/finding-messages.ts'
 import { TITLE_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, isInside, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
+import type { DiagnosticRow, WarningRow } from '#core/snapshot/finding-rows.ts'
+import type { ContextRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { type Finding as Found, finding, lineOf, messageOf } from '#words/findings.ts'
+import { t } from '#words/t.ts'
 import { parseYamlMappingLeniently, splitFrontMatter, type YamlValue } from '../rules/front-matter.ts'
 import { pathsOfLink } from '../rules/references.ts'
 import { shortLine } from '../rules/short-line.ts'
@@ -18,38 +20,43 @@ export interface SkillText {
   text: string
 }
 
-export function findingOfDiagnostic({ severity, code, path, field, message }: Diagnostic, text: SkillText | null): Finding {
-  const stated = statedLine(message) ?? (code === 'manifest.unreadable' ? 1 : undefined)
-  const line = text === null ? stated : (fieldLine(text.text, field) ?? stated)
-  return finding({ severity, code, path, line, field, message })
+/** @param costsSkills how many skills it keeps from agents */
+export function findingOfDiagnostic(row: DiagnosticRow, text: SkillText | null, costsSkills?: number): Finding {
+  const stated = lineOf(row) ?? (row.code === 'manifest.unreadable' ? 1 : undefined)
+  const line = text === null ? stated : (fieldLine(text.text, row.field) ?? stated)
+  const { severity, path, field } = row
+  return show(row, { severity, path, line, field, costsSkills })
 }
 
 /**
  * The findings of a skill's warnings, without those that a diagnostic repeats, and its misspelled fields.
  *
+ * @param row as it is stored
  * @param texts the required reading that could be read, the `SKILL.md` first
  * @param diagnostics of the folder: that of a license stands at the file that declares it
  */
 export function findingsOfSkill(
-  skill: SkillReport,
+  skill: Pick<SkillReport, 'path' | 'license' | 'delivery'>,
+  row: Pick<ContextRow, 'warnings' | 'diagnostics'>,
   texts: readonly SkillText[],
-  diagnostics: readonly Diagnostic[] = [],
+  diagnostics: readonly DiagnosticRow[] = [],
 ): Finding[] {
   const ofLicense = diagnostics.filter(({ code, path }) => code.startsWith('license.') && path === skill.license.source)
-  const reported = new Set([...skill.diagnostics, ...ofLicense].map(({ code, message }) => `${code} ${message}`))
+  const sentenceOf = (found: Found) => `${found.code} ${messageOf(found)}`
+  const reported = new Set([...row.diagnostics, ...ofLicense].map(sentenceOf))
   const own = texts.find(({ path }) => path === skill.path)
-  const isUnread = skill.warnings.some(({ code }) => UNREADABLE.has(code) || ABSENT.has(code))
-  const warned = skill.warnings
-    .filter(({ code, message }) => !reported.has(`${code} ${message}`) && !(isUnread && CONSEQUENCES.has(code)))
+  const isUnread = row.warnings.some(({ code }) => UNREADABLE.has(code) || ABSENT.has(code))
+  const warned = row.warnings
+    .filter(found => !reported.has(sentenceOf(found)) && !(isUnread && CONSEQUENCES.has(found.code)))
     .map(warning => findingOfWarning(warning, skill.path, texts))
-  const found = [...warned, ...(own ? misspelledFields(own) : [])].map(one => ({ ...one, skill: skill.path }))
   const outside = skill.delivery.kind === 'full' ? skill.delivery.outside : []
   return [
-    ...found,
+    ...warned,
+    ...(own ? misspelledFields(own) : []),
     ...(own && skill.delivery.kind === 'full' ? leavingLinks(own, skill.delivery.references, texts) : []),
     ...outside.map(path => {
-      const message = say('reference.outside:folder', { path })
-      return { ...finding({ severity: 'warning', code: 'reference.outside', path: skill.path, message }), skill: skill.path }
+      const found = finding('reference.outside:folder', { path })
+      return show(found, { severity: 'warning', path: skill.path, skill: skill.path })
     }),
   ]
 }
@@ -69,12 +76,9 @@ function leavingLinks(own: SkillText, references: readonly string[], texts: read
   return linksOfText(directory, splitFrontMatter(own.text).body).links.flatMap(({ target }) => {
     const path = pathsOfLink(target, directory).find(one => missing.some(reference => isInside(one, reference as RepoPath)))
     if (path === undefined || path === ROOT || isInside(path, directory)) return []
-    const message = say('reference.outside:install', {
-      target: shortLine(target, TITLE_CHARACTERS),
-      path: shortLine(path, TITLE_CHARACTERS),
-    })
-    const place = placeOfLink(message, own.path, texts)
-    return [{ ...finding({ severity: 'warning', code: 'reference.outside', message, ...place }), skill: own.path }]
+    const shown = { target: shortLine(target, TITLE_CHARACTERS), path: shortLine(path, TITLE_CHARACTERS) }
+    const place = placeOfLink(shown.target, own.path, texts)
+    return [show(finding('reference.outside:install', shown), { severity: 'warning', ...place, skill: own.path })]
   })
 }
 
@@ -96,10 +100,8 @@ function misspelledFields({ path, text }: SkillText): Finding[] {
   return declared.flatMap(field => {
     const meant = SKILL_FIELDS.includes(field) ? null : closeName(field, SKILL_FIELDS)
     if (meant === null || declared.includes(meant) || isOwnList(field, meant, mapping[field])) return []
-    const message = say('front_matter.unknown_field', { name: meant })
-    return [
-      finding({ severity: 'warning', code: 'front_matter.unknown_field', path, line: fieldLine(text, field), field, message }),
-    ]
+    const found = finding('front_matter.unknown_field', { name: meant })
+    return [show(found, { severity: 'warning', path, line: fieldLine(text, field), field, skill: path })]
   })
 }
 
@@ -110,7 +112,7 @@ function isOwnList(field: string, meant: string, value: YamlValue | undefined): 
 
 /** A finding of the check itself. `n`: how many files it is about, where its message says that. */
 export function ownFinding(code: keyof typeof OWN, path: string, n = 0): Finding {
-  return finding({ severity: OWN[code], code, path, message: say(code, { n }) })
+  return show({ code, values: { n } }, { severity: OWN[code], path })
 }
 
 const OWN = {
@@ -133,29 +135,27 @@ export function sortFindings(findings: readonly Finding[]): Finding[] {
 
 const RANK = { error: 0, warning: 1, info: 2 } as const
 
-function findingOfWarning({ code, field, message }: Warning, skillPath: string, texts: readonly SkillText[]): Finding {
+function findingOfWarning(row: WarningRow, skillPath: string, texts: readonly SkillText[]): Finding {
+  const { code, field, values } = row
   const severity = NOTES.has(code) ? 'info' : UNREADABLE.has(code) ? 'error' : 'warning'
+  const where = { severity, field, skill: skillPath } as const
   const [own] = texts
   if (code.startsWith('text.')) {
-    const path = texts.find(text => message.startsWith(`${text.path}: `))?.path
-    const said = path === undefined ? message : message.slice(path.length + 2)
-    return finding({ severity, code, path: path ?? skillPath, line: statedLine(said), message: said })
+    // It stands at the included file, which its words need not name then.
+    return show({ code, values }, { ...where, path: String(values?.path ?? skillPath), line: lineOf(row) })
   }
-  if (code.startsWith('reference.')) return finding({ severity, code, field, message, ...placeOfLink(message, skillPath, texts) })
+  if (code.startsWith('reference.')) {
+    const target = values?.target ?? (code === 'reference.unreadable' ? values?.path : undefined)
+    return show(row, { ...where, ...placeOfLink(String(target ?? ''), skillPath, texts) })
+  }
   const ofField = own?.path === skillPath ? fieldLine(own.text, field) : undefined
-  const line = code.startsWith('front_matter.') ? (statedLine(message) ?? 1) : ofField
-  return finding({ severity, code, path: skillPath, line, field, message })
+  // Of blanks behind dashes the line is told, and the front matter is meant.
+  const stated = code === 'front_matter.padded' ? null : lineOf(row)
+  return show(row, { ...where, path: skillPath, line: code.startsWith('front_matter.') ? (stated ?? 1) : ofField })
 }
 
-/** The first line in a message like `… on line 3` or `… on lines 3, 5`. */
-function statedLine(message: string): number | undefined {
-  const stated = /\bon lines? (\d+)/.exec(message)?.[1]
-  return stated === undefined ? undefined : Number(stated)
-}
-
-/** Finds the link that a message begins with, in the body of the texts. Link syntax is preferred to other occurrences of the target. */
-function placeOfLink(message: string, skillPath: string, texts: readonly SkillText[]): { path: string; line?: number } {
-  const target = message.slice(0, Math.max(message.lastIndexOf(' leads '), message.lastIndexOf(' cannot be read: ')))
+/** Finds a link by its target, in the body of the texts. Link syntax is preferred to other occurrences of the target. */
+function placeOfLink(target: string, skillPath: string, texts: readonly SkillText[]): { path: string; line?: number } {
   if (target === '') return { path: skillPath }
   for (const spelling of [`](${target})`, `](<${target}>`, `](${target} `, `]: ${target}`, target]) {
     for (const { path, text } of texts) {
@@ -182,24 +182,28 @@ function lineAt(text: string, index: number): number {
   return line
 }
 
-interface Found {
+/** Where a finding stands, and what it means for the author. */
+interface Shown {
   severity: Finding['severity']
-  code: string
   path: string
-  line?: number | undefined
+  line?: number | null | undefined
   field?: string | undefined
-  message: string
+  skill?: string
+  costsSkills?: number | undefined
 }
 
-function finding({ severity, code, path, line, field, message }: Found): Finding {
-  const advice = ADVICE[code]
-  return {
+function show(found: Found, { severity, path, line, field, skill, costsSkills }: Shown): Finding {
+  const advice = t.find(`advice.${found.code}`)
+  const shown: Finding = {
     severity,
-    code,
+    code: found.code,
     path,
-    ...(line === undefined ? {} : { line }),
+    ...(line === undefined || line === null ? {} : { line }),
     ...(field === undefined ? {} : { field }),
-    message,
+    message: messageOf(found),
     ...(advice === undefined ? {} : { advice }),
+    ...(skill === undefined ? {} : { skill }),
+    ...(costsSkills === undefined ? {} : { costsSkills }),
   }
+  return keepFinding(shown, found)
 }

@@ -1,7 +1,10 @@
-import type { Diagnostic, DocumentListing, License } from '#core/contract/shared.ts'
+import type { DocumentListing, License } from '#core/contract/shared.ts'
+import { withMessage } from '#core/finding-messages.ts'
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
+import { t } from '#words/t.ts'
 import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
 import type { MemorySnapshot } from './memory-snapshot.ts'
 import type { Amount, Checked, Finding, SkillReport } from './schema.ts'
@@ -91,8 +94,16 @@ function excludedIn(snapshot: MemorySnapshot, { folder, skillPaths }: CheckSubje
 }
 
 function reportSkill(snapshot: MemorySnapshot, path: RepoPath, context: ContextRow, { folder }: CheckSubject): SkillReport {
-  const { name, description, license, warnings, diagnostics, full } = context
-  const skill = { path, name, description, listed: snapshot.rows('skills').has(path), license, warnings, diagnostics }
+  const { name, description, license, full } = context
+  const skill = {
+    path,
+    name,
+    description,
+    listed: snapshot.rows('skills').has(path),
+    license,
+    warnings: context.warnings.map(withMessage),
+    diagnostics: context.diagnostics.map(withMessage),
+  }
   if (full === undefined) return { ...skill, delivery: { kind: 'described', reason: reasonOf(license) } }
 
   const rules = full.rules.map(pieceOf)
@@ -122,7 +133,7 @@ function reportSkill(snapshot: MemorySnapshot, path: RepoPath, context: ContextR
 /** Why clients cannot install the skill; `null` when they can, and for an internal skill, which is not listed. */
 function refusalOf(snapshot: MemorySnapshot, path: RepoPath): string | null {
   const row = snapshot.rows('packages').get(path)
-  return row !== undefined && 'refusal' in row ? row.refusal : null
+  return row !== undefined && 'refusal' in row ? (t.find(row.refusal.key, row.refusal.values) ?? row.refusal.key) : null
 }
 
 function reasonOf({ kind, name }: License): string {
@@ -157,11 +168,14 @@ function collectFindings(
   }
   const concerned = concerning(folder)
   // Those of a skill may be of that skill alone: an internal one, or one whose own path a manifest includes.
-  const all = [...snapshot.rows('diagnostics').values(), ...skills.flatMap(skill => skill.diagnostics)]
+  const all = [
+    ...snapshot.rows('diagnostics').values(),
+    ...skills.flatMap(({ path }) => snapshot.rows('contexts').get(path)?.diagnostics ?? []),
+  ]
   const diagnostics = all.filter(({ path }) => concerned(path as RepoPath))
   const inside = skillPaths.filter(path => isInside(folder, path as RepoPath))
   const findings = diagnostics.map(diagnostic => {
-    return { ...findingOfDiagnostic(diagnostic, textOf(diagnostic.path)), ...costOf(diagnostic, skills, inside) }
+    return findingOfDiagnostic(diagnostic, textOf(diagnostic.path), costOf(diagnostic, skills, inside))
   })
   for (const skill of skills) {
     const { delivery } = skill
@@ -169,6 +183,7 @@ function collectFindings(
     findings.push(
       ...findingsOfSkill(
         skill,
+        snapshot.rows('contexts').get(skill.path) ?? { warnings: [], diagnostics: [] },
         read.flatMap(({ path }) => textOf(path) ?? []),
         diagnostics,
       ),
@@ -184,11 +199,8 @@ function collectFindings(
 }
 
 /** What a fault costs that stands at another file than the skills. */
-function costOf(
-  { boundary, code, path, message }: Diagnostic,
-  skills: readonly SkillReport[],
-  skillPaths: readonly string[],
-): Pick<Finding, 'costsSkills'> {
+function costOf(diagnostic: DiagnosticRow, skills: readonly SkillReport[], skillPaths: readonly string[]): number | undefined {
+  const { boundary, code, path, message } = withMessage(diagnostic)
   const isSame = (one: { code: string; message: string }) => one.code === code && one.message === message
   const costs = skills.filter(skill => {
     if (skill.path === path) return false
@@ -199,7 +211,7 @@ function costOf(
   })
   const closed = boundary === undefined ? [] : skillPaths.filter(skill => isInside(boundary as RepoPath, skill as RepoPath))
   const costsSkills = costs.length + closed.length
-  return costsSkills === 0 ? {} : { costsSkills }
+  return costsSkills === 0 ? undefined : costsSkills
 }
 
 /** The folder in which a license is missing: `folder` where nothing in it has one, else the deepest one around all that has none. */

@@ -1,9 +1,8 @@
 import type { License } from '#core/contract/shared.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { WARNINGS_PER_SKILL } from '#core/limits.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { formatCount, formatNumber, formatTenths } from '#words/numbers.ts'
+import { formatNumber, formatTenths } from '#words/numbers.ts'
+import { t } from '#words/t.ts'
 import { columnWidth, fold, leftPadded, type Paint, padded, type Span, type Style, widthOf } from './fold.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
 
@@ -41,15 +40,14 @@ export function formatJson(value: unknown, indent?: number): string {
 }
 
 function heading({ folder, source, visibility, delivered }: Checked, options: TerminalOptions): string[] {
-  const say = WORDS.check
-  const files = source === 'git' ? say.filesOfGit : say.allFiles
-  const place = folder === '' ? say.wholeRepository : fill(say.oneFolder, { folder: printable(folder) })
+  const files = source === 'git' ? t('check.filesOfGit') : t('check.allFiles')
+  const place = folder === '' ? t('check.wholeRepository') : t('check.oneFolder', { folder: printable(folder) })
   const line = (text: string, style: Style) => fold([{ text, style }], { ...options, indent: 0 })
   return [
-    ...line(fill(say.title, { place }), 'bold'),
-    ...line(fill(visibility === 'public' ? say.asPublic : say.asPrivate, { files }), 'dim'),
-    ...(delivered === 'closed' ? line(say.closed, 'red') : []),
-    ...(delivered === 'excluded' ? line(say.excluded, 'yellow') : []),
+    ...line(t('check.title', { place }), 'bold'),
+    ...line(t(visibility === 'public' ? 'check.asPublic' : 'check.asPrivate', { files }), 'dim'),
+    ...(delivered === 'closed' ? line(t('check.closed'), 'red') : []),
+    ...(delivered === 'excluded' ? line(t('check.excluded'), 'yellow') : []),
   ]
 }
 
@@ -73,8 +71,8 @@ function listFindings(findings: readonly Finding[], severity: Finding['severity'
   const lines = findingLines(shown, () => ({ text: SIGNS[severity], style: COLORS[severity] }), options)
   const left = findings.length - shown.length
   const counts = countsByCode(findings)
-  const rest = left === 0 ? [] : fold([{ text: fill(WORDS.check.inAll, { counts }), style: 'dim' }], { ...options, indent: 2 })
-  const title = formatCount(findings.length, WORDS.counts[NOUNS[severity]])
+  const rest = left === 0 ? [] : fold([{ text: t('check.inAll', { counts }), style: 'dim' }], { ...options, indent: 2 })
+  const title = t(`counts.${NOUNS[severity]}`, { n: findings.length })
   return [paint('bold', title), ...lines, ...more(left, options), ...rest]
 }
 
@@ -95,8 +93,7 @@ function findingLines(findings: readonly Finding[], signOf: (finding: Finding) =
 }
 
 function spansOf({ field, message, costsSkills, advice, code }: Finding): Span[] {
-  const costs =
-    costsSkills === undefined ? null : fill(WORDS.check.costs, { skills: formatCount(costsSkills, WORDS.counts.skill) })
+  const costs = costsSkills === undefined ? null : t('check.costs', { skills: t('counts.skill', { n: costsSkills }) })
   return [
     { text: `${field === undefined ? '' : `${printable(field)}: `}${printable(message)}` },
     ...(costs === null ? [] : [{ text: costs, style: 'bold' as const }]),
@@ -108,7 +105,7 @@ function spansOf({ field, message, costsSkills, advice, code }: Finding): Span[]
 function changesBlock({ changes }: Checked, options: TerminalOptions): string[] {
   if (changes === undefined) return []
   const { mended, added } = changes
-  const title = fill(WORDS.check.changes, { mended: formatNumber(mended.length), added: formatNumber(added.length) })
+  const title = t('check.changes', { mended: formatNumber(mended.length), added: formatNumber(added.length) })
   const shown = (findings: readonly Finding[]) => (options.all ? findings : findings.slice(0, SHOWN.change))
   const left = mended.length + added.length - shown(mended).length - shown(added).length
   return [
@@ -150,17 +147,16 @@ function skillsBlock({ skills }: Checked, options: TerminalOptions): string[] {
       : [line === '' ? '' : `  ${paint('bold', path)}${rest}`.trimEnd()]
     return [...first, ...skillDetails(skill).flatMap(detail => fold([{ text: detail, style: 'dim' }], { ...options, indent: 6 }))]
   })
-  const title = formatCount(skills.length, WORDS.counts.skill)
+  const title = t('counts.skill', { n: skills.length })
   return [paint('bold', title), ...lines, ...more(skills.length - shown.length, options)]
 }
 
 function cellsOf({ delivery, path, license }: SkillReport): string[] {
-  const say = WORDS.check
   const own = licenseOf(license, path)
-  if (delivery.kind === 'described') return [printable(path), say.describedOnly, '', '', own]
+  if (delivery.kind === 'described') return [printable(path), t('check.describedOnly'), '', '', own]
   const { pages, characters, bytes, tokens } = delivery
-  const size = fill(say.size, { characters: formatNumber(characters), bytes: formatNumber(bytes) })
-  return [printable(path), formatCount(pages, WORDS.counts.page), size, fill(say.tokens, { tokens: formatNumber(tokens) }), own]
+  const size = t('check.size', { characters: formatNumber(characters), bytes: formatNumber(bytes) })
+  return [printable(path), t('counts.page', { n: pages }), size, t('check.tokens', { tokens: formatNumber(tokens) }), own]
 }
 
 /** Rows in columns: the first and the last are aligned to the left, the others to the right. */
@@ -178,10 +174,10 @@ function excludedBlock({ excluded }: Checked, options: TerminalOptions): string[
   if (excluded.length === 0) return []
   const shown = options.all ? excluded : excluded.slice(0, SHOWN.excluded)
   const lines = shown.flatMap(({ path, skills }) => {
-    const inside = skills === 0 ? [] : [{ text: `(${formatCount(skills, WORDS.counts.skill)})` }]
+    const inside = skills === 0 ? [] : [{ text: `(${t('counts.skill', { n: skills })})` }]
     return fold([{ text: printable(path) }, ...inside], { ...options, indent: 2 })
   })
-  const title = formatCount(excluded.length, WORDS.counts.excluded)
+  const title = t('counts.excluded', { n: excluded.length })
   return [options.paint('bold', title), ...lines, ...more(excluded.length - shown.length, options)]
 }
 
@@ -191,21 +187,20 @@ function urgency({ delivery }: SkillReport): number {
 
 function skillDetails(skill: SkillReport): string[] {
   const { delivery, name, path, listed, warnings } = skill
-  const { check: say, counts } = WORDS
   const details: string[] = []
-  const named = path.split('/').at(-2) === name ? [] : [fill(say.named, { name: printable(name) })]
-  if (!listed) named.push(say.internal)
+  const named = path.split('/').at(-2) === name ? [] : [t('check.named', { name: printable(name) })]
+  if (!listed) named.push(t('check.internal'))
   if (delivery.kind === 'described') return [[...named, printable(delivery.reason)].join('; ')]
-  if (!delivery.complete) details.push(say.incomplete)
+  if (!delivery.complete) details.push(t('check.incomplete'))
   const { rules, includes, files, references, outside, oversized, notInstallable } = delivery
-  if (notInstallable !== null) details.push(fill(say.notInstallable, { reason: printable(notInstallable) }))
-  const read = [...rules.map(piece => printable(piece.path)), say.body, ...includes.map(piece => printable(piece.path))]
-  if (read.length > 1) details.push(fill(say.reads, { texts: read.join(' → ') }))
-  const counted = (paths: readonly string[], noun: keyof typeof counts) =>
-    paths.length === 0 ? [] : [formatCount(paths.length, counts[noun])]
+  if (notInstallable !== null) details.push(t('check.notInstallable', { reason: printable(notInstallable) }))
+  const read = [...rules.map(piece => printable(piece.path)), t('check.body'), ...includes.map(piece => printable(piece.path))]
+  if (read.length > 1) details.push(t('check.reads', { texts: read.join(' → ') }))
+  const counted = (paths: readonly string[], noun: 'reference' | 'referenceOutside' | 'file' | 'fileTooLarge') =>
+    paths.length === 0 ? [] : [t(`counts.${noun}`, { n: paths.length })]
   const besides = [
     ...named,
-    ...counted(files, 'file').map(counted => fill(say.listed, { count: counted, names: someOf(files, path) })),
+    ...counted(files, 'file').map(counted => t('check.listed', { count: counted, names: someOf(files, path) })),
     ...counted(references, 'reference'),
     ...counted(outside, 'referenceOutside'),
     ...counted(
@@ -214,7 +209,7 @@ function skillDetails(skill: SkillReport): string[] {
     ),
   ]
   if (besides.length > 0) details.push(besides.join('; '))
-  if (warnings.length >= WARNINGS_PER_SKILL) details.push(fill(say.firstWarnings, { n: WARNINGS_PER_SKILL }))
+  if (warnings.length >= WARNINGS_PER_SKILL) details.push(t('check.firstWarnings', { n: WARNINGS_PER_SKILL }))
   return details
 }
 
@@ -223,40 +218,38 @@ function someOf(files: readonly string[], skillPath: string): string {
   const prefix = skillPath.slice(0, skillPath.lastIndexOf('/') + 1)
   const shown = files.slice(0, SHOWN.path).map(path => printable(path.startsWith(prefix) ? path.slice(prefix.length) : path))
   const names = shown.join(', ')
-  return files.length > shown.length ? fill(WORDS.check.andMore, { names, n: files.length - shown.length }) : names
+  return files.length > shown.length ? t('check.andMore', { names, n: files.length - shown.length }) : names
 }
 
 /** @param own path of the file whose license it is */
 function licenseOf({ kind, name, source }: License, own?: string): string {
-  const { licenses, byFrontMatter, byFile } = WORDS.check
-  if (kind === 'none') return licenses.none
-  const license = printable(name ?? licenses[kind])
+  if (kind === 'none') return t('check.licenses.none')
+  const license = printable(name ?? t(`check.licenses.${kind}`))
   if (source === null) return license
-  return source === own ? fill(byFrontMatter, { license }) : fill(byFile, { license, file: printable(source) })
+  return source === own ? t('check.byFrontMatter', { license }) : t('check.byFile', { license, file: printable(source) })
 }
 
 function summary(report: Checked, options: TerminalOptions): string[] {
   const { totals, skills, counts, license, truncated } = report
   const { errors, warnings, infos, described, incomplete, full, tokens } = totals
-  const { check: say, counts: nouns } = WORDS
-  const found = [formatCount(errors, nouns.error), formatCount(warnings, nouns.warning), formatCount(infos, nouns.note)].join(
+  const found = [t('counts.error', { n: errors }), t('counts.warning', { n: warnings }), t('counts.note', { n: infos })].join(
     ', ',
   )
   const parts = [
-    fill(say.inFull, { n: formatNumber(full - incomplete) }),
-    ...(incomplete === 0 ? [] : [fill(say.areIncomplete, { n: formatNumber(incomplete) })]),
-    ...(described === 0 ? [] : [fill(say.areDescribed, { n: formatNumber(described) })]),
+    t('check.inFull', { n: formatNumber(full - incomplete) }),
+    ...(incomplete === 0 ? [] : [t('check.areIncomplete', { n: formatNumber(incomplete) })]),
+    ...(described === 0 ? [] : [t('check.areDescribed', { n: formatNumber(described) })]),
   ].join(', ')
-  const counted = formatCount(skills.length, nouns.skill)
-  const split = fill(say.split, { skills: counted, parts, tokens: formatNumber(tokens) })
+  const counted = t('counts.skill', { n: skills.length })
+  const split = t('check.split', { skills: counted, parts, tokens: formatNumber(tokens) })
   const spans: Span[] = [
     verdict(report, found),
-    ...(isNothingDelivered(report) ? [{ text: `· ${say.nothingInFull}`, style: 'yellow' as const }] : []),
+    ...(isNothingDelivered(report) ? [{ text: `· ${t('check.nothingInFull')}`, style: 'yellow' as const }] : []),
     { text: `· ${skills.length === 0 ? counted : split}` },
-    { text: `· ${formatCount(counts.documents, nouns.document)}` },
-    { text: `· ${fill(say.overall, { license: licenseOf(license) })}` },
-    ...(truncated ? [{ text: `· ${say.partial}`, style: 'yellow' as const }] : []),
-    { text: `· ${fill(say.seconds, { n: formatTenths(options.milliseconds / 1000) })}` },
+    { text: `· ${t('counts.document', { n: counts.documents })}` },
+    { text: `· ${t('check.overall', { license: licenseOf(license) })}` },
+    ...(truncated ? [{ text: `· ${t('check.partial')}`, style: 'yellow' as const }] : []),
+    { text: `· ${t('check.seconds', { n: formatTenths(options.milliseconds / 1000) })}` },
   ]
   return fold(spans, { ...options, indent: 0 })
 }
@@ -275,5 +268,5 @@ function isNothingDelivered({ totals, skills, documents }: Checked): boolean {
 }
 
 function more(count: number, { paint }: TerminalOptions): string[] {
-  return count === 0 ? [] : [paint('dim', `  ${fill(WORDS.check.more, { n: formatNumber(count) })}`)]
+  return count === 0 ? [] : [paint('dim', `  ${t('check.more', { n: formatNumber(count) })}`)]
 }

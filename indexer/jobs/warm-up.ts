@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { yieldToEventLoop } from '#core/concurrency/yielding.ts'
-import type { SkillListing } from '#core/contract/shared.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
+import type { SkillRow } from '#core/snapshot/format.ts'
 import { writeSnapshot } from '../pipeline/write-snapshot.ts'
 import type { SearchThreads } from '../search/search-thread.ts'
 
@@ -14,7 +14,7 @@ import type { SearchThreads } from '../search/search-thread.ts'
  * @param searchThreads keeps a warm thread for the next job; `null`: without threads
  * @returns the skills of that repository
  */
-export async function warmUp(searchThreads: SearchThreads | null, signal: AbortSignal): Promise<readonly SkillListing[]> {
+export async function warmUp(searchThreads: SearchThreads | null, signal: AbortSignal): Promise<readonly SkillRow[]> {
   const texts = new Map(sampleFiles().map(([path, text]) => [path, Buffer.from(text)]))
   const bytesByOid = new Map([...texts.values()].map(bytes => [oidOf(bytes), bytes]))
   const entries = [...texts].map(
@@ -40,7 +40,7 @@ export async function warmUp(searchThreads: SearchThreads | null, signal: AbortS
   const always: SearchThreads | null = searchThreads && {
     start: (place, stop) => searchThreads.start(place, stop, Number.POSITIVE_INFINITY),
   }
-  let skills: readonly SkillListing[] = []
+  let skills: readonly SkillRow[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const deps = { blobs: NO_STORE, hosts: [host], searchThreads: round < THREAD_ROUNDS ? always : null }
     const written = await writeSnapshot(deps, job, signal)

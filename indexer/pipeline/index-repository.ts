@@ -1,5 +1,4 @@
 import { runYielding } from '#core/concurrency/yielding.ts'
-import type { Diagnostic } from '#core/contract/shared.ts'
 import {
   INDEX_PROCESSOR_SECONDS,
   INDEXED_TEXT_BYTES,
@@ -11,8 +10,10 @@ import {
 } from '#core/limits.ts'
 import type { HostRepository, TreeEntry } from '#core/ports/git-host.ts'
 import { MANIFEST_FILE } from '#core/repo-path.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { compareBytes, decodeText } from '#core/text.ts'
-import { say, why } from '#words/findings.ts'
+import { finding, reason } from '#words/findings.ts'
+import type { Said } from '#words/t.ts'
 import type { BlobReader, RepositoryTree } from '../reuse/repository-tree.ts'
 import { assembleInSteps } from '../rules/assemble.ts'
 import { readFileText } from '../rules/file-text.ts'
@@ -84,8 +85,7 @@ async function readPlan(
   const plan = planContent(tree, policy, skills.parsed, licenses, repository.visibility)
   plan.diagnostics.push(...skills.diagnostics)
   if (dropped > 0) {
-    const message = say('index.limit_bytes:licenses', { n: dropped, limit: INDEXED_TEXT_BYTES })
-    plan.diagnostics.push(limitDiagnostic('index.limit_bytes', message))
+    plan.diagnostics.push(limitDiagnostic(finding('index.limit_bytes:licenses', { n: dropped, limit: INDEXED_TEXT_BYTES })))
   }
   return { plan, truncated: plan.truncated || skills.truncated || dropped > 0 }
 }
@@ -119,7 +119,7 @@ interface ReadSkills {
   parsed: ParsedSkill[]
   /** A limit left skills out. */
   truncated: boolean
-  diagnostics: Diagnostic[]
+  diagnostics: DiagnosticRow[]
 }
 
 /** Reads and parses the skills that the limits allow. */
@@ -132,11 +132,9 @@ export async function readSkills(
   const { files, dropped } = skillCandidates(policy)
   const { readable, unreadable, overBudget } = selectSkills(files)
   const diagnostics = [...unreadable]
-  if (dropped > 0)
-    diagnostics.push(limitDiagnostic('index.limit_skills', say('index.limit_skills', { n: dropped, limit: files.length })))
+  if (dropped > 0) diagnostics.push(limitDiagnostic(finding('index.limit_skills', { n: dropped, limit: files.length })))
   if (overBudget > 0) {
-    const message = say('index.limit_bytes:skills', { n: overBudget, limit: INDEXED_TEXT_BYTES })
-    diagnostics.push(limitDiagnostic('index.limit_bytes', message))
+    diagnostics.push(limitDiagnostic(finding('index.limit_bytes:skills', { n: overBudget, limit: INDEXED_TEXT_BYTES })))
   }
 
   const parsed: ParsedSkill[] = []
@@ -159,32 +157,31 @@ export async function readSkills(
     parsed.push(links > KEPT_LINKS ? { ...skill, links: null } : skill)
   }
   if (late > 0) {
-    const message = say('index.limit_time:skills', { n: late, limit: INDEX_PROCESSOR_SECONDS })
-    diagnostics.push(limitDiagnostic('index.limit_time', message))
+    diagnostics.push(limitDiagnostic(finding('index.limit_time:skills', { n: late, limit: INDEX_PROCESSOR_SECONDS })))
   }
   return { parsed, truncated: dropped > 0 || overBudget > 0 || late > 0, diagnostics }
 }
 
 const MISSING = { kind: 'missing' } as const
 const UNREADABLE = {
-  missing: why('missingBlob'),
-  not_text: why('notText'),
-  in_lfs: why('textInLfs'),
-  too_large: why('largerThan', { limit: READABLE_FILE_BYTES }),
+  missing: reason('missingBlob'),
+  not_text: reason('notText'),
+  in_lfs: reason('textInLfs'),
+  too_large: reason('largerThan', { limit: READABLE_FILE_BYTES }),
 }
 
 /** Links of all skills that are kept; a link takes some hundred bytes. */
 const KEPT_LINKS = 50_000
 
 /** Selects skills by size: those too large to read, and those beyond the text of one snapshot, are left out. Equal ones count once. */
-function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unreadable: Diagnostic[]; overBudget: number } {
+function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unreadable: DiagnosticRow[]; overBudget: number } {
   const readable: TreeFile[] = []
-  const unreadable: Diagnostic[] = []
+  const unreadable: DiagnosticRow[] = []
   const counted = new Set<string>()
   let leftBytes = INDEXED_TEXT_BYTES
   let overBudget = 0
   for (const file of files) {
-    if (file.sizeBytes === null) unreadable.push(unreadableSkill(file, why('missingBlob')))
+    if (file.sizeBytes === null) unreadable.push(unreadableSkill(file, reason('missingBlob')))
     else if (file.sizeBytes > READABLE_FILE_BYTES) unreadable.push(unreadableSkill(file, UNREADABLE.too_large))
     else if (counted.has(file.oid)) readable.push(file)
     else if (file.sizeBytes > leftBytes) overBudget++
@@ -197,9 +194,8 @@ function selectSkills(files: readonly TreeFile[]): { readable: TreeFile[]; unrea
   return { readable, unreadable, overBudget }
 }
 
-function unreadableSkill(file: TreeFile, reason: string): Diagnostic {
-  const message = say('skill.unreadable', { why: reason })
-  return { code: 'skill.unreadable', severity: 'error', path: file.path, message }
+function unreadableSkill(file: TreeFile, why: Said): DiagnosticRow {
+  return { ...finding('skill.unreadable', { why }), severity: 'error', path: file.path }
 }
 
 /** Reads license texts. `dropped` counts those beyond `INDEXED_TEXT_BYTES`. */

@@ -6,7 +6,8 @@ import { packageEntries, packageName } from '#core/skill-package.ts'
 import type { PackageRow } from '#core/snapshot/package-row.ts'
 import { ArchiveWriter } from '#core/tar-archive.ts'
 import { isLfsPointer } from '#core/text.ts'
-import { why } from '#words/findings.ts'
+import { reason } from '#words/findings.ts'
+import type { Said } from '#words/t.ts'
 import type { BlobReader } from '../reuse/repository-tree.ts'
 import type { PackagePlan, PackagePlans } from '../rules/packages.ts'
 import type { PlannedSkill } from '../rules/plan.ts'
@@ -15,7 +16,7 @@ import type { TreeFile } from '../rules/tree.ts'
 /** Digests the archives of skills while their files are read. The archives themselves are made when a client asks for them. */
 export class PackageArchives {
   readonly #archives: ReadonlyMap<RepoPath, PackageDigest>
-  readonly #refusals: ReadonlyMap<PlannedSkill, string>
+  readonly #refusals: ReadonlyMap<PlannedSkill, Said>
 
   constructor({ plans, refusals }: PackagePlans) {
     this.#archives = new Map(plans.map(plan => [plan.planned.skill.directory, new PackageDigest(plan)]))
@@ -77,7 +78,7 @@ class PackageDigest {
     const { packageFrontMatter, directory } = this.planned.skill
     const { files, excluded } = this.#plan
     if ('refusal' in packageFrontMatter || this.#added !== files.length) return UNREADABLE
-    if (this.#hasPointer) return { refusal: why('keptInLfs') }
+    if (this.#hasPointer) return { refusal: reason('keptInLfs') }
     const notices = this.#plan.notices.filter(file => isText(file.oid))
     const entries = packageEntries({ directory, files: [], notices: notices.map(file => file.path) })
     for (const [index, { name }] of entries.entries()) {
@@ -103,7 +104,7 @@ class PackageDigest {
 
 /** A pointer of Git LFS is shorter. */
 const POINTER_BYTES = 201
-const UNREADABLE: PackageRow = { refusal: why('fileUnreadable') }
+const UNREADABLE: PackageRow = { refusal: reason('fileUnreadable') }
 
 /** Reads single blobs, and keeps the last ones: the license of a repository is that of most of its skills. */
 function createReader(blobs: BlobReader): (oid: string) => Promise<Uint8Array | null> {

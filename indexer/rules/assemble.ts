@@ -1,10 +1,11 @@
-import type { Diagnostic, DocumentListing, SkillListing } from '#core/contract/shared.ts'
+import type { DocumentListing } from '#core/contract/shared.ts'
 import { DIAGNOSTICS_PER_ANSWER, OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS, READABLE_FILE_BYTES } from '#core/limits.ts'
 import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { type FileRow, type FolderRow, pageKey, type RowOf, type SnapshotHeader, type TableName } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
-import { why } from '#words/findings.ts'
+import { reason } from '#words/findings.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
 import { buildDelivered, type DeliveredParts, hostsOf } from './delivered-rows.ts'
@@ -28,7 +29,7 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
   const fileRows = buildFileRows(plan, content)
   const contexts: Rows<'contexts'> = []
   const packages = new Map<RepoPath, RowOf<'packages'>>()
-  const listings = new Map<RepoPath, SkillListing>()
+  const listings = new Map<RepoPath, RowOf<'skills'>>()
   const listed: ListedContexts = new Map()
   for (const planned of plan.skills) {
     yield
@@ -139,7 +140,7 @@ function withOriginal(
 /** A client that installs a skill expects all that an agent needs of it. */
 function packageRow(planned: PlannedSkill, { full }: RowOf<'contexts'>, content: Content): RowOf<'packages'> | null {
   const row = content.packageOf(planned)
-  return row && full?.incomplete ? { refusal: why('notAllThere') } : row
+  return row && full?.incomplete ? { refusal: reason('notAllThere') } : row
 }
 
 function documentListing(path: RepoPath, content: Content): DocumentListing {
@@ -147,18 +148,18 @@ function documentListing(path: RepoPath, content: Content): DocumentListing {
 }
 
 /** Those at the skill itself. A fault of a manifest above is told of the manifest, for every mount alike. */
-function ownDiagnostics([path, { diagnostics }]: Rows<'contexts'>[number]): Diagnostic[] {
+function ownDiagnostics([path, { diagnostics }]: Rows<'contexts'>[number]): DiagnosticRow[] {
   return diagnostics.filter(diagnostic => diagnostic.path === path)
 }
 
 /** The manifests whose rules exceed the limits of a chain. */
-function missingRules({ policy: { manifests } }: Plan): Diagnostic[] {
+function missingRules({ policy: { manifests } }: Plan): DiagnosticRow[] {
   return [...manifests.values()]
     .filter(({ rules }) => rules !== null)
     .flatMap(({ path, folder }) => ruleChain(manifestsAbove(manifests, folder)).diagnostics.filter(one => one.path === path))
 }
 
-function buildDiagnostics(plan: Plan, ofRows: readonly Diagnostic[]): Diagnostic[] {
+function buildDiagnostics(plan: Plan, ofRows: readonly DiagnosticRow[]): DiagnosticRow[] {
   const all = [...plan.tree.diagnostics, ...plan.policy.diagnostics, ...plan.diagnostics, ...ofRows]
   // A malformed `include` is found when the manifest is read, and again when it is resolved.
   const unique = new Map(all.map(diagnostic => [canonicalJson(diagnostic), diagnostic]))
@@ -168,7 +169,7 @@ function buildDiagnostics(plan: Plan, ofRows: readonly Diagnostic[]): Diagnostic
 }
 
 /** No diagnostic names a withheld path, except that of a manifest: it closes its folder, or it is excluded and keeps its effect. */
-function isShown({ path, boundary }: Diagnostic, { policy }: Plan): boolean {
+function isShown({ path, boundary }: DiagnosticRow, { policy }: Plan): boolean {
   const isManifest = policy.manifests.get(parentOf(path as RepoPath))?.path === path
   return boundary !== undefined || isManifest || policy.reasonOf(path as RepoPath) === null
 }

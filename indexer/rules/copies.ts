@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
-import type { Warning } from '#core/contract/shared.ts'
 import { TITLE_CHARACTERS } from '#core/limits.ts'
 import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
 import { comparePlaces } from '#core/skill-places.ts'
-import { say } from '#words/findings.ts'
+import type { WarningRow } from '#core/snapshot/finding-rows.ts'
+import { finding } from '#words/findings.ts'
 import { includedPaths } from './includes.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
 import { manifestsAbove } from './rule-chain.ts'
@@ -109,7 +109,7 @@ function createFolderDigest({ tree, policy, files }: Place): (folder: RepoPath) 
 interface Named<Skill> {
   skill: Pick<ParsedSkill, 'path' | 'name' | 'internal'>
   copyOf: Skill | null
-  warnings: Warning[]
+  warnings: WarningRow[]
 }
 
 /** Warns of different skills that have one name. Copies are one skill: it has no conflict with itself. */
@@ -126,7 +126,8 @@ function warnOfDuplicates<Skill extends Named<Skill>>(skills: readonly Skill[]):
   }
 }
 
-function duplicate({ skill }: Pick<Named<unknown>, 'skill'>, n: number): Warning {
-  const key = n === 0 ? 'name.duplicate' : 'name.duplicate:more'
-  return { code: 'name.duplicate', field: 'name', message: say(key, { path: shortLine(skill.path, TITLE_CHARACTERS), n }) }
+function duplicate({ skill }: Pick<Named<unknown>, 'skill'>, n: number): WarningRow {
+  const path = shortLine(skill.path, TITLE_CHARACTERS)
+  const found = n === 0 ? finding('name.duplicate', { path }) : finding('name.duplicate:more', { path, n })
+  return { ...found, field: 'name' }
 }

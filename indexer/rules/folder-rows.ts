@@ -1,9 +1,10 @@
 import type { FolderOverview } from '#core/contract/browse.ts'
-import type { Diagnostic, License, SkillListing } from '#core/contract/shared.ts'
+import type { License } from '#core/contract/shared.ts'
 import { MANIFEST_IMAGE_BYTES } from '#core/limits.ts'
 import { ancestorsOf, baseNameOf, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
-import { type EntryRow, entryKey, type FolderRow, type PagesBelow } from '#core/snapshot/format.ts'
-import { say } from '#words/findings.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
+import { type EntryRow, entryKey, type FolderRow, type PagesBelow, type SkillRow } from '#core/snapshot/format.ts'
+import { type Finding, finding } from '#words/findings.ts'
 import { type Content, type Rows, titleOf } from './content-facts.ts'
 import { isMarkdown } from './content-kind.ts'
 import { readmeRank } from './license/names.ts'
@@ -19,11 +20,11 @@ const CLOSED_LICENSE: License = { kind: 'unknown', name: null, source: null }
 interface BuiltFolders {
   rows: Map<RepoPath, FolderRow>
   entries: Rows<'entries'>
-  diagnostics: Diagnostic[]
+  diagnostics: DiagnosticRow[]
 }
 
 /** Builds the row of every folder, and the entries that browsing shows. */
-export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillListing>): BuiltFolders {
+export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillRow>): BuiltFolders {
   const { policy } = plan
   const counts = countContent(plan.files, listings)
   const described = countContent(plan.files.filter(isDescribedOnly), listings)
@@ -33,7 +34,7 @@ export function buildFolders(plan: Plan, content: Content, listings: ReadonlyMap
   const listingsByFolder = new Map([...listings.values()].map(listing => [listing.directory as RepoPath, listing]))
   const rows = new Map<RepoPath, FolderRow>()
   const entries: Rows<'entries'> = []
-  const diagnostics: Diagnostic[] = []
+  const diagnostics: DiagnosticRow[] = []
 
   for (const { path } of policy.folders) {
     const chain = manifestsAbove(policy.manifests, path)
@@ -86,7 +87,7 @@ function folderEntry(
   path: RepoPath,
   { policy }: Plan,
   chain: readonly Manifest[],
-  listing: SkillListing | undefined,
+  listing: SkillRow | undefined,
   { counts, pages, overview }: FolderFacts,
 ): EntryRow {
   const own = policy.manifests.get(path)
@@ -102,7 +103,7 @@ function folderEntry(
   }
 }
 
-function fileEntries(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillListing>): Rows<'entries'> {
+function fileEntries(plan: Plan, content: Content, listings: ReadonlyMap<RepoPath, SkillRow>): Rows<'entries'> {
   const entries: Rows<'entries'> = []
   for (const planned of plan.files) {
     const { file, kind, owner } = planned
@@ -128,7 +129,7 @@ function digestField({ file, served }: PlannedFile, content: Content) {
   return stored === null ? {} : { sha256: stored.sha256 }
 }
 
-function skillFields(listing: SkillListing | undefined) {
+function skillFields(listing: SkillRow | undefined) {
   if (!listing) return {}
   const { path, name, description, translations, license, describedOnly } = listing
   return { skill: { path, name, description, translations }, license, ...(describedOnly ? { describedOnly } : {}) }
@@ -175,7 +176,7 @@ function isDescribedOnly({ kind, owner, served }: PlannedFile): boolean {
 
 function countContent(
   files: readonly PlannedFile[],
-  listings: ReadonlyMap<RepoPath, SkillListing>,
+  listings: ReadonlyMap<RepoPath, SkillRow>,
 ): Map<RepoPath, { skills: number; documents: number }> {
   const counts = new Map<RepoPath, { skills: number; documents: number }>()
   for (const { file, kind } of files) {
@@ -194,7 +195,7 @@ function countContent(
 // A folder is listed when it contains a listed file, a manifest, an overview or a closed folder at any depth.
 function listedFolders(
   plan: Plan,
-  listings: ReadonlyMap<RepoPath, SkillListing>,
+  listings: ReadonlyMap<RepoPath, SkillRow>,
   overviews: ReadonlyMap<RepoPath, FolderOverview>,
 ): Set<RepoPath> {
   const listed = new Set<RepoPath>()
@@ -231,30 +232,30 @@ function chooseOverviews(plan: Plan, content: Content): Map<RepoPath, FolderOver
 interface ManifestImage {
   manifest: Manifest
   image?: NonNullable<FolderRow['image']>
-  invalid?: Diagnostic
+  invalid?: DiagnosticRow
 }
 
 /** The image of the nearest manifest that declares one, even if that image is invalid. */
 function imageOf(chain: readonly Manifest[], plan: Plan): ManifestImage | null {
   const manifest = chain.findLast(candidate => candidate.image !== undefined)
   if (manifest?.image === undefined) return null
-  const invalid = (code: string, message: string): ManifestImage => ({
+  const invalid = (found: Finding): ManifestImage => ({
     manifest,
-    invalid: { code, severity: 'warning', path: manifest.path, field: 'image', message },
+    invalid: { ...found, severity: 'warning', path: manifest.path, field: 'image' },
   })
   if (/^https:/i.test(manifest.image)) {
     return URL.canParse(manifest.image)
       ? { manifest, image: { url: manifest.image } }
-      : invalid('manifest.invalid_field', say('manifest.invalid_field:url'))
+      : invalid(finding('manifest.invalid_field:url'))
   }
   const path = /^[a-z][a-z0-9+.-]*:/i.test(manifest.image) ? null : resolveDeclaredPath(manifest.image, manifest.folder)
   if (path === null || !/\.(?:png|jpe?g|gif|webp|avif)$/i.test(path)) {
-    return invalid('manifest.invalid_field', say('manifest.invalid_field:picture'))
+    return invalid(finding('manifest.invalid_field:picture'))
   }
-  if (plan.policy.reasonOf(path) !== null) return invalid('image.withheld', say('image.withheld:excluded'))
+  if (plan.policy.reasonOf(path) !== null) return invalid(finding('image.withheld:excluded'))
   const file = plan.tree.file(path)
   if (!file || !isRegular(file) || file.sizeBytes === null || file.sizeBytes > MANIFEST_IMAGE_BYTES) {
-    return invalid('manifest.image_missing', say('manifest.image_missing', { limit: MANIFEST_IMAGE_BYTES }))
+    return invalid(finding('manifest.image_missing', { limit: MANIFEST_IMAGE_BYTES }))
   }
   const mayCopy = plan.isServed(plan.licenseOfFile(file))
   return { manifest, image: { path: file.target ?? path, ...(mayCopy ? {} : { describedOnlyBy: manifest.path }) } }

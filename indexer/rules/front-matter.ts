@@ -2,7 +2,9 @@ import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml'
 import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { utf8Length } from '#core/text.ts'
-import { why } from '#words/findings.ts'
+import { REASONS } from '#words/en/findings.ts'
+import { reason } from '#words/findings.ts'
+import type { Said, Value } from '#words/t.ts'
 
 /** The front matter of a file. `body` is the text after its closing line, without a byte order mark. */
 export type FrontMatterBlock =
@@ -39,20 +41,20 @@ const FENCE = '---'.length
 export type YamlValue = string | YamlValue[] | YamlMapping
 export type YamlMapping = { readonly [key: string]: YamlValue }
 
-export type ParsedYaml = { ok: true; mapping: YamlMapping } | { ok: false; message: string }
+export type ParsedYaml = { ok: true; mapping: YamlMapping } | { ok: false; fault: Value }
 
 /**
- * Parses the front matter of a file as a mapping; a blank block is the empty mapping. A message names the field, where one alone is at fault,
+ * Parses the front matter of a file as a mapping; a blank block is the empty mapping. A fault names the field, where one alone is at fault,
  * and the line of the file. Refuses more than 16 KiB, nesting deeper than 16, aliases, duplicate keys, several documents, and tags.
  */
 export function parseYamlMapping(yaml: string): ParsedYaml {
-  if (isTooLong(yaml)) return { ok: false, message: why('largerThan', { limit: FRONT_MATTER_BYTES }) }
+  if (isTooLong(yaml)) return { ok: false, fault: reason('largerThan', { limit: FRONT_MATTER_BYTES }) }
   if (isBlankYaml(yaml)) return { ok: true, mapping: {} }
   try {
     const value = loadYaml(yaml)
-    return isMapping(value) ? { ok: true, mapping: value } : { ok: false, message: why('noMapping') }
+    return isMapping(value) ? { ok: true, mapping: value } : { ok: false, fault: reason('noMapping') }
   } catch (error) {
-    return { ok: false, message: faultOf(yaml) ?? messageOf(error, 0) }
+    return { ok: false, fault: faultOf(yaml) ?? faultOfError(error, 0) }
   }
 }
 
@@ -61,7 +63,7 @@ export interface RepairedYaml {
   ok: true
   mapping: YamlMapping
   /** What is wrong. */
-  repaired: string
+  repaired: Value
   /** Lines that could not be read. */
   unread: string
 }
@@ -73,7 +75,7 @@ export interface RepairedYaml {
 export function parseYamlMappingLeniently(yaml: string): ParsedYaml | RepairedYaml {
   const strict = parseYamlMapping(yaml)
   if (strict.ok || isTooLong(yaml)) return strict
-  const repaired = strict.message
+  const repaired = strict.fault
   const quoted = parseQuoted(yaml)
   if (quoted !== null) return { ok: true, mapping: quoted, repaired, unread: '' }
   const { mapping, unread } = readFieldByField(yaml)
@@ -226,7 +228,7 @@ function loadYaml(yaml: string): unknown {
  * What is wrong with the first field that is no YAML by itself; `null` when each of them is. The parser notices a quote that is not closed
  * only lines later, in a field that is right.
  */
-function faultOf(yaml: string): string | null {
+function faultOf(yaml: string): Said | null {
   const lines = yaml.split('\n')
   const starts = [...lines.keys()].filter(index => FIELD.test(lines[index] ?? ''))
   for (const [number, start] of starts.entries()) {
@@ -234,7 +236,7 @@ function faultOf(yaml: string): string | null {
     try {
       loadYaml(field.join('\n'))
     } catch (error) {
-      return why('ofField', { name: FIELD.exec(field[0] ?? '')?.[1] ?? '', why: messageOf(error, start) })
+      return reason('ofField', { name: FIELD.exec(field[0] ?? '')?.[1] ?? '', why: faultOfError(error, start) })
     }
   }
   return null
@@ -244,10 +246,15 @@ const FIELD = /^([\w.-]+):(?:\s|$)/
 const OPEN_QUOTE = /within a (?:double|single) quoted scalar/
 
 /** @param firstLine number of the parsed text's first line behind the opening line, from 0 */
-function messageOf(error: unknown, firstLine: number): string {
-  if (!(error instanceof YAMLException)) return why('malformed')
-  if (OPEN_QUOTE.test(error.reason)) return why('openQuote', { n: firstLine + 2 })
+function faultOfError(error: unknown, firstLine: number): Value {
+  if (!(error instanceof YAMLException)) return reason('malformed')
+  if (OPEN_QUOTE.test(error.reason)) return reason('openQuote', { n: firstLine + 2 })
   // The mark counts from 0.
-  const { mark, reason } = error
-  return mark === undefined ? reason : why('onLine', { reason, n: firstLine + mark.line + 2 })
+  const { mark } = error
+  const known = PARSER_REASONS.get(error.reason)
+  const said = known === undefined ? error.reason : { key: known }
+  return mark === undefined ? said : reason('onLine', { reason: said, n: firstLine + mark.line + 2 })
 }
+
+/** The parser has no codes: what it says stands in the catalogue, as it says it. */
+const PARSER_REASONS = new Map(Object.entries(REASONS).map(([key, text]) => [text as string, `reason.${key}`]))

@@ -1,13 +1,11 @@
-import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { say, why } from '#words/findings.ts'
+import type { DiagnosticRow, WarningRow } from '#core/snapshot/finding-rows.ts'
+import { finding, reason } from '#words/findings.ts'
+import type { Said, Value } from '#words/t.ts'
 
-/** Text that an agent receives and a human reader does not see. A finding names its lines, counted from 1; the text is served unchanged. */
-export interface HiddenFinding {
-  code: 'text.hidden_characters' | 'text.html_comment'
-  message: string
-}
+/** Text that an agent receives and a human reader does not see. It names its lines, counted from 1; the text is served unchanged. */
+export type HiddenFinding = ReturnType<typeof finding<'text.hidden_characters' | 'text.html_comment'>>
 
 /** @param comments lines of HTML comments, which a rendered page leaves out */
 export function findHidden(text: string, comments: readonly number[]): HiddenFinding[] {
@@ -27,27 +25,18 @@ export function findHidden(text: string, comments: readonly number[]): HiddenFin
     characters.add(character)
   }
   if (lines.length > 0)
-    findings.push({
-      code: 'text.hidden_characters',
-      message: say('text.hidden_characters', { characters: charactersOf([...characters]), lines: linesOf(lines) }),
-    })
-  if (comments.length > 0)
-    findings.push({ code: 'text.html_comment', message: say('text.html_comment', { lines: linesOf(comments) }) })
+    findings.push(finding('text.hidden_characters', { characters: charactersOf([...characters]), lines: linesOf(lines) }))
+  if (comments.length > 0) findings.push(finding('text.html_comment', { lines: linesOf(comments) }))
   return findings
 }
 
 /** Findings as warnings of a skill. `path` names an included file. */
-export function hiddenWarnings(findings: readonly HiddenFinding[], path: RepoPath | null): Warning[] {
-  return findings.map(({ code, message }) => ({ code, message: path === null ? message : `${path}: ${message}` }))
+export function hiddenWarnings(findings: readonly HiddenFinding[], path: RepoPath | null): WarningRow[] {
+  return path === null ? [...findings] : findings.map(found => ({ ...found, case: 'in', values: { path, ...found.values } }))
 }
 
-export function hiddenDiagnostics(findings: readonly HiddenFinding[], path: RepoPath): Diagnostic[] {
-  return findings.map(({ code, message }) => ({
-    code,
-    severity: code === 'text.html_comment' ? 'info' : 'warning',
-    path,
-    message,
-  }))
+export function hiddenDiagnostics(findings: readonly HiddenFinding[], path: RepoPath): DiagnosticRow[] {
+  return findings.map(found => ({ ...found, severity: found.code === 'text.html_comment' ? 'info' : 'warning', path }))
 }
 
 export function countLineBreaks(text: string, from: number, to: number): number {
@@ -57,16 +46,16 @@ export function countLineBreaks(text: string, from: number, to: number): number 
   return count
 }
 
-function linesOf(lines: readonly number[]): string {
+function linesOf(lines: readonly number[]): Said {
   const [only = 0, second] = lines
-  if (second === undefined) return why('line', { n: only })
+  if (second === undefined) return reason('line', { n: only })
   const { list, n } = shorten(lines)
-  return n > 0 ? why('moreLines', { list, n }) : why('lines', { list })
+  return n > 0 ? reason('moreLines', { list, n }) : reason('lines', { list })
 }
 
-function charactersOf(characters: readonly string[]): string {
+function charactersOf(characters: readonly string[]): Value {
   const { list, n } = shorten(characters.map(codePointName))
-  return n > 0 ? why('moreCharacters', { list, n }) : list
+  return n > 0 ? reason('moreCharacters', { list, n }) : list
 }
 
 /** `n`: how many items are left out. */

@@ -1,7 +1,8 @@
-import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { INCLUDE_FILE_BYTES, INCLUDE_FILES, INCLUDE_TOTAL_BYTES, TITLE_CHARACTERS } from '#core/limits.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
-import { say } from '#words/findings.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import type { DiagnosticRow, WarningRow } from '#core/snapshot/finding-rows.ts'
+import { type Finding, finding } from '#words/findings.ts'
 import type { BlobState } from './file-text.ts'
 import { MALFORMED_INCLUDE, type Manifest } from './manifest.ts'
 import type { Plan } from './plan.ts'
@@ -22,11 +23,9 @@ type StateOf = (oid: string) => BlobState
 /** The manifests at or above a folder, root first. */
 export type ManifestChain = (folder: RepoPath) => readonly Manifest[]
 
-export interface IncludeFailure {
+export interface IncludeFailure extends Finding {
   /** The file that declares it. */
   by: RepoPath
-  code: 'include.missing' | 'include.excluded' | 'include.too_large' | 'include.not_text' | 'include.not_served'
-  message: string
 }
 
 /**
@@ -41,7 +40,7 @@ export function resolveIncludes(chain: readonly Manifest[], skill: ParsedSkill |
   let leftBytes = INCLUDE_TOTAL_BYTES
 
   const { wanted, malformed, cutBy } = wantedPaths(chain, skill)
-  for (const by of malformed) failures.push({ by, code: 'include.missing', message: MALFORMED_INCLUDE })
+  for (const by of malformed) failures.push({ by, ...MALFORMED_INCLUDE })
   for (const { target, by } of wanted) {
     const found = findTarget(target, plan, stateOf)
     if ('code' in found) {
@@ -56,11 +55,7 @@ export function resolveIncludes(chain: readonly Manifest[], skill: ParsedSkill |
 }
 
 function tooLarge(by: RepoPath): IncludeFailure {
-  return {
-    by,
-    code: 'include.too_large',
-    message: say('include.too_large:all', { fileLimit: INCLUDE_FILES, byteLimit: INCLUDE_TOTAL_BYTES }),
-  }
+  return { by, ...finding('include.too_large:all', { fileLimit: INCLUDE_FILES, byteLimit: INCLUDE_TOTAL_BYTES }) }
 }
 
 /**
@@ -111,12 +106,12 @@ function findAll(lists: readonly WantedPaths[], plan: Plan): TreeFile[] {
 }
 
 /** Each at the file that declares it: the skill or a manifest above. */
-export function includeDiagnostics(failures: readonly IncludeFailure[]): Diagnostic[] {
-  return failures.map(({ by, code, message }) => ({ code, severity: 'error', path: by, field: 'include', message }))
+export function includeDiagnostics(failures: readonly IncludeFailure[]): DiagnosticRow[] {
+  return failures.map(({ by, ...found }) => ({ ...found, severity: 'error', path: by, field: 'include' }))
 }
 
-export function includeWarnings(failures: readonly IncludeFailure[]): Warning[] {
-  return failures.map(({ code, message }) => ({ code, field: 'include', message }))
+export function includeWarnings(failures: readonly IncludeFailure[]): WarningRow[] {
+  return failures.map(({ by: _by, ...found }) => ({ ...found, field: 'include' }))
 }
 
 interface WantedPath {
@@ -126,7 +121,7 @@ interface WantedPath {
 }
 
 /** The path that an include declares, or why it declares none. */
-type Target = RepoPath | { notPath: string }
+type Target = RepoPath | { notPath: Finding }
 
 interface WantedPaths {
   wanted: WantedPath[]
@@ -136,8 +131,8 @@ interface WantedPaths {
   cutBy: RepoPath | null
 }
 
-/** The paths that manifests and a skill include, and messages for those that are none. */
-export function includedPaths(chain: readonly Manifest[], skill: Including): (RepoPath | { notPath: string })[] {
+/** The paths that manifests and a skill include, and what is wrong with those that are none. */
+export function includedPaths(chain: readonly Manifest[], skill: Including): (RepoPath | { notPath: Finding })[] {
   return wantedPaths(chain, skill).wanted.map(({ target }) => target)
 }
 
@@ -157,7 +152,7 @@ function wantedPaths(chain: readonly Manifest[], skill: Including | null): Wante
   const cutAt = (by: RepoPath | null): WantedPaths => ({ wanted: [...wanted.values()], malformed, cutBy: by })
   for (const { declared, folder, by } of all.slice(0, MAX_DECLARATIONS)) {
     const target = targetOf(declared, folder)
-    const key = typeof target === 'string' ? target : target.notPath
+    const key = typeof target === 'string' ? target : canonicalJson(target)
     if (wanted.has(key) || delivered.has(key as RepoPath)) continue
     if (wanted.size === INCLUDE_FILES) return cutAt(by)
     wanted.set(key, { target, by })
@@ -170,11 +165,11 @@ const MAX_DECLARATIONS = 256
 
 function targetOf(declared: string, folder: RepoPath): Target {
   const shown = `"${shortLine(declared, TITLE_CHARACTERS)}"`
-  if (declared.trim() === '') return { notPath: say('include.missing:empty', { shown }) }
-  if (/^[a-z][a-z0-9+.-]*:/i.test(declared)) return { notPath: say('include.missing:url', { shown }) }
+  if (declared.trim() === '') return { notPath: finding('include.missing:empty', { shown }) }
+  if (/^[a-z][a-z0-9+.-]*:/i.test(declared)) return { notPath: finding('include.missing:url', { shown }) }
   const path = resolveDeclaredPath(declared, folder)
-  if (path === null) return { notPath: say('include.missing:outside', { shown }) }
-  return path === '' ? { notPath: say('include.missing:root', { shown }) } : path
+  if (path === null) return { notPath: finding('include.missing:outside', { shown }) }
+  return path === '' ? { notPath: finding('include.missing:root', { shown }) } : path
 }
 
 /** The part of a skill that decides what it includes. */
@@ -187,23 +182,21 @@ interface Declaring {
 }
 
 function findTarget(target: Target, plan: Plan, stateOf: StateOf): TreeFile | Omit<IncludeFailure, 'by'> {
-  if (typeof target !== 'string') return { code: 'include.missing', message: target.notPath }
+  if (typeof target !== 'string') return target.notPath
   const path = target
   const shown = { path: shortLine(path, TITLE_CHARACTERS) }
   const file = plan.tree.file(path)
   // Messages do not name withheld files.
   const reason = plan.policy.reasonOf(path)
-  if (reason === 'excluded') return { code: 'include.excluded', message: say('include.excluded') }
-  if (reason === 'closed') return { code: 'include.missing', message: say('include.missing:closed') }
-  if (!file || !isRegular(file) || file.sizeBytes === null)
-    return { code: 'include.missing', message: say('include.missing:file', shown) }
-  if (file.sizeBytes > INCLUDE_FILE_BYTES)
-    return { code: 'include.too_large', message: say('include.too_large:file', { ...shown, limit: INCLUDE_FILE_BYTES }) }
+  if (reason === 'excluded') return finding('include.excluded')
+  if (reason === 'closed') return finding('include.missing:closed')
+  if (!file || !isRegular(file) || file.sizeBytes === null) return finding('include.missing:file', shown)
+  if (file.sizeBytes > INCLUDE_FILE_BYTES) return finding('include.too_large:file', { ...shown, limit: INCLUDE_FILE_BYTES })
   if (!plan.isServed(plan.licenseOfFile(file))) {
-    return { code: 'include.not_served', message: say('include.not_served', shown) }
+    return finding('include.not_served', shown)
   }
   const state = stateOf(file.oid)
-  if (state === 'in_lfs') return { code: 'include.not_text', message: say('include.not_text:lfs', shown) }
-  if (state !== 'text') return { code: 'include.not_text', message: say('include.not_text', shown) }
+  if (state === 'in_lfs') return finding('include.not_text:lfs', shown)
+  if (state !== 'text') return finding('include.not_text', shown)
   return file
 }

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '#core/contract/shared.ts'
 import { INDEX_PROCESSOR_SECONDS, INDEXED_TEXT_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { say } from '#words/findings.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
+import { finding } from '#words/findings.ts'
 import { limitDiagnostic, type Plan } from './plan.ts'
 import type { TreeFile } from './tree.ts'
 
@@ -37,11 +37,11 @@ interface LeftOut {
 
 /** The plan with what it lacks: it is truncated, and diagnostics say so. */
 export function tellLeftOut(plan: Plan, { late, lateSkills, overBudget }: LeftOut): Plan {
-  const inTime = say('index.limit_time:files', { n: late, skills: lateSkills, limit: INDEX_PROCESSOR_SECONDS })
-  const inBudget = say('index.limit_bytes:linked', { n: overBudget, limit: INDEXED_TEXT_BYTES })
-  const diagnostics: Diagnostic[] = [
-    ...(late > 0 ? [limitDiagnostic('index.limit_time', inTime)] : []),
-    ...(overBudget > 0 ? [limitDiagnostic('index.limit_bytes', inBudget)] : []),
+  const inTime = finding('index.limit_time:files', { n: late, skills: lateSkills, limit: INDEX_PROCESSOR_SECONDS })
+  const inBudget = finding('index.limit_bytes:linked', { n: overBudget, limit: INDEXED_TEXT_BYTES })
+  const diagnostics: DiagnosticRow[] = [
+    ...(late > 0 ? [limitDiagnostic(inTime)] : []),
+    ...(overBudget > 0 ? [limitDiagnostic(inBudget)] : []),
   ]
   return {
     ...plan,

@@ -1,5 +1,5 @@
 import { closeName } from '#core/close-name.ts'
-import type { Diagnostic, Translations } from '#core/contract/shared.ts'
+import type { Translations } from '#core/contract/shared.ts'
 import { estimateTokens } from '#core/estimate-tokens.ts'
 import { visibleLine, visibleText } from '#core/hidden-text.ts'
 import {
@@ -11,8 +11,10 @@ import {
   MANIFEST_UNKNOWN_FIELDS,
 } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { countCharacters, decodeText, isLfsPointer, truncateCharacters, utf8Length } from '#core/text.ts'
-import { say, why } from '#words/findings.ts'
+import { type Finding, finding, reason } from '#words/findings.ts'
+import type { Value } from '#words/t.ts'
 import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
@@ -54,11 +56,11 @@ export interface Rules {
 }
 
 export type ReadManifest =
-  | { kind: 'manifest'; manifest: Manifest; diagnostics: Diagnostic[] }
+  | { kind: 'manifest'; manifest: Manifest; diagnostics: DiagnosticRow[] }
   /** Not valid: its folder is closed. */
-  | { kind: 'unreadable'; diagnostics: Diagnostic[] }
+  | { kind: 'unreadable'; diagnostics: DiagnosticRow[] }
   /** Without front matter the file is a document. */
-  | { kind: 'document'; diagnostics: Diagnostic[] }
+  | { kind: 'document'; diagnostics: DiagnosticRow[] }
 
 /**
  * Reads a manifest. Exclusions are policy: a manifest whose exclusions are in doubt is unreadable. An error in another field drops that field.
@@ -67,26 +69,26 @@ export type ReadManifest =
  * @param repositoryName the default name of a manifest at the root
  */
 export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositoryName: string): ReadManifest {
-  if (!isRegular(file)) return unreadable(file, 'symlink', why('notRegular'))
+  if (!isRegular(file)) return unreadable(file, 'symlink', reason('notRegular'))
   if (file.sizeBytes !== null && file.sizeBytes > MANIFEST_BYTES)
-    return unreadable(file, 'too_large', why('largerThan', { limit: MANIFEST_BYTES }))
-  if (bytes === null) return unreadable(file, 'missing', why('missingBlob'))
+    return unreadable(file, 'too_large', reason('largerThan', { limit: MANIFEST_BYTES }))
+  if (bytes === null) return unreadable(file, 'missing', reason('missingBlob'))
   const text = decodeText(bytes)
-  if (text === null) return unreadable(file, 'encoding', why('notText'))
-  if (isLfsPointer(text)) return unreadable(file, 'lfs', why('textInLfs'))
+  if (text === null) return unreadable(file, 'encoding', reason('notText'))
+  if (isLfsPointer(text)) return unreadable(file, 'lfs', reason('textInLfs'))
 
   const block = splitFrontMatter(text)
   if (block.kind === 'none') {
-    const message = say('manifest.no_front_matter')
-    return { kind: 'document', diagnostics: [{ code: 'manifest.no_front_matter', severity: 'info', path: file.path, message }] }
+    const found = finding('manifest.no_front_matter')
+    return { kind: 'document', diagnostics: [{ ...found, severity: 'info', path: file.path }] }
   }
-  if (block.kind === 'unterminated') return unreadable(file, 'front_matter', why('noClosingLine'))
+  if (block.kind === 'unterminated') return unreadable(file, 'front_matter', reason('noClosingLine'))
   const yaml = parseYamlMapping(block.yaml)
-  if (!yaml.ok) return unreadable(file, 'yaml', yaml.message)
+  if (!yaml.ok) return unreadable(file, 'yaml', yaml.fault)
   const exclude = readExclude(fieldOf(yaml.mapping, 'exclude'))
   if (exclude === null) {
     const limits = { limit: EXCLUDE_PATTERNS, characterLimit: EXCLUDE_PATTERN_CHARACTERS }
-    return unreadable(file, 'exclude', why('excludeList', limits), 'exclude')
+    return unreadable(file, 'exclude', reason('excludeList', limits), 'exclude')
   }
 
   const read = readFields(file, yaml.mapping, exclude, { text, rules: rulesOf(text, block.body) }, repositoryName)
@@ -98,14 +100,14 @@ export function readManifest(file: TreeFile, bytes: Uint8Array | null, repositor
   }
 }
 
-function unreadable({ path }: TreeFile, reason: string, problem: string, field?: string): ReadManifest {
-  const message = say('manifest.unreadable', { reason, why: problem })
+function unreadable({ path }: TreeFile, reason: string, why: Value, field?: string): ReadManifest {
+  const found = finding('manifest.unreadable', { reason, why })
   const place = { path, boundary: parentOf(path), ...(field === undefined ? {} : { field }) }
-  return { kind: 'unreadable', diagnostics: [{ code: 'manifest.unreadable', severity: 'error', ...place, message }] }
+  return { kind: 'unreadable', diagnostics: [{ ...found, severity: 'error', ...place }] }
 }
 
 /** The diagnostic of a malformed `include`: the same at the manifest and at every skill below, so that a list has it once. */
-export const MALFORMED_INCLUDE = say('include.missing:list')
+export const MALFORMED_INCLUDE = finding('include.missing:list')
 
 const KNOWN_KEYS = ['name', 'description', 'language', 'translations', 'image', 'license', 'include', 'exclude']
 
@@ -115,7 +117,7 @@ function readFields(
   exclude: string[],
   { text, rules }: { text: string; rules: Rules | null },
   repositoryName: string,
-): { manifest: Manifest; diagnostics: Diagnostic[] } {
+): { manifest: Manifest; diagnostics: DiagnosticRow[] } {
   const folder = parentOf(file.path)
   const fields = new ManifestFields(file.path, mapping)
   const language = fields.language()
@@ -144,7 +146,7 @@ function readFields(
 
 /** Reads fields of a manifest, and collects a diagnostic for each that is dropped. */
 class ManifestFields {
-  readonly diagnostics: Diagnostic[] = []
+  readonly diagnostics: DiagnosticRow[] = []
   readonly #path: RepoPath
   readonly #mapping: YamlMapping
 
@@ -165,25 +167,25 @@ class ManifestFields {
   language(): string | null {
     const declared = textOf(this.#mapping, 'language')
     const language = declared === null ? null : canonicalLanguage(declared)
-    if (this.#has('language') && language === null) this.#reportInvalid('language', say('manifest.invalid_field:language'))
+    if (this.#has('language') && language === null) this.#reportInvalid('language', finding('manifest.invalid_field:language'))
     return language
   }
 
   translations(): Translations {
     const { translations, valid } = readTranslations(fieldOf(this.#mapping, 'translations'))
-    if (!valid) this.#reportInvalid('translations', say('manifest.invalid_field:translations'))
+    if (!valid) this.#reportInvalid('translations', finding('manifest.invalid_field:translations'))
     return translations
   }
 
   image(): string | undefined {
     const image = textOf(this.#mapping, 'image') ?? undefined
-    if (this.#has('image') && image === undefined) this.#reportInvalid('image', say('manifest.invalid_field:image'))
+    if (this.#has('image') && image === undefined) this.#reportInvalid('image', finding('manifest.invalid_field:image'))
     return image
   }
 
   include(): string[] | null {
     const include = wordsOf(fieldOf(this.#mapping, 'include'))
-    if (include === null) this.#report('include.missing', 'error', MALFORMED_INCLUDE, 'include')
+    if (include === null) this.#report('error', MALFORMED_INCLUDE, 'include')
     return include
   }
 
@@ -194,11 +196,11 @@ class ManifestFields {
       const field = truncateCharacters(visibleLine(key), MANIFEST_NAME_CHARACTERS)
       const meant = closeName(key, KNOWN_KEYS)
       const isMeant = meant !== null && !this.#has(meant)
-      const message = isMeant ? say('manifest.unknown_field:similar', { name: meant }) : say('manifest.unknown_field')
-      this.#report('manifest.unknown_field', 'info', message, field)
+      const found = isMeant ? finding('manifest.unknown_field:similar', { name: meant }) : finding('manifest.unknown_field')
+      this.#report('info', found, field)
     }
     const more = unknown.length - MANIFEST_UNKNOWN_FIELDS
-    if (more > 0) this.#report('manifest.unknown_field', 'info', say('manifest.unknown_field:more', { n: more }))
+    if (more > 0) this.#report('info', finding('manifest.unknown_field:more', { n: more }))
   }
 
   #visible(field: string, maxCharacters: number, visibleOf: (text: string) => string): string | null {
@@ -206,7 +208,7 @@ class ManifestFields {
     const value = textOf(this.#mapping, field)
     const visible = value === null ? '' : visibleOf(value)
     if (visible !== '' && countCharacters(visible) <= maxCharacters) return visible
-    if (value !== '') this.#reportInvalid(field, say('manifest.invalid_field:text', { limit: maxCharacters }))
+    if (value !== '') this.#reportInvalid(field, finding('manifest.invalid_field:text', { limit: maxCharacters }))
     return null
   }
 
@@ -214,12 +216,12 @@ class ManifestFields {
     return fieldOf(this.#mapping, field) !== undefined
   }
 
-  #reportInvalid(field: string, message: string): void {
-    this.#report('manifest.invalid_field', 'warning', message, field)
+  #reportInvalid(field: string, found: Finding): void {
+    this.#report('warning', found, field)
   }
 
-  #report(code: string, severity: Diagnostic['severity'], message: string, field?: string): void {
-    this.diagnostics.push({ code, severity, path: this.#path, ...(field === undefined ? {} : { field }), message })
+  #report(severity: DiagnosticRow['severity'], found: Finding, field?: string): void {
+    this.diagnostics.push({ ...found, severity, path: this.#path, ...(field === undefined ? {} : { field }) })
   }
 }
 

@@ -8,7 +8,8 @@ import {
   YAML_DEPTH,
 } from '#core/limits.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
-import { why } from '#words/findings.ts'
+import { reason } from '#words/findings.ts'
+import type { Said } from '#words/t.ts'
 
 type Json = z.infer<ReturnType<typeof z.json>>
 type Fields = Readonly<Record<string, Json>>
@@ -17,7 +18,7 @@ type Fields = Readonly<Record<string, Json>>
  * Front matter as clients read it. `refusal`: why `npx skills` refuses the skill. `mcpRefusal`: why clients of the skills extension of MCP do,
  * though `npx skills` does not.
  */
-export type PackageFrontMatter = { fields: Fields; mcpRefusal: string | null } | { refusal: string }
+export type PackageFrontMatter = { fields: Fields; mcpRefusal: Said | null } | { refusal: Said }
 
 /** The front matter for `npx skills`: what follows the hyphens that end it is not looked at. */
 const BLOCK = /^\uFEFF?---\r?\n(.*?)\r?\n---/s
@@ -31,19 +32,15 @@ const MCP_BLOCK = /^\uFEFF?---\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)/s
  */
 export function parsePackageFrontMatter(text: string, folderName: string): PackageFrontMatter {
   const yaml = BLOCK.exec(text)?.[1]
-  if (yaml === undefined) return refused('fences')
-  if (utf8Length(yaml) > FRONT_MATTER_BYTES) return refused('yamlTooLarge')
+  if (yaml === undefined) return { refusal: reason('fences') }
+  if (utf8Length(yaml) > FRONT_MATTER_BYTES) return { refusal: reason('yamlTooLarge', { limit: FRONT_MATTER_BYTES }) }
   const parsed = parse(yaml)
-  if (parsed === null) return refused('noYaml')
+  if (parsed === null) return { refusal: reason('noYaml') }
   const fields = asJson(parsed) as Fields
-  if (!isText(fields.name)) return refused('nameNoText')
-  if (!isText(fields.description)) return refused('descriptionNoText')
-  if (MCP_BLOCK.exec(text)?.[1] !== yaml) return { fields, mcpRefusal: why('otherFence') }
-  return { fields, mcpRefusal: isJson(parsed) ? mcpRefusalOf(fields, folderName) : why('noJson') }
-}
-
-function refused(...[reason]: Parameters<typeof why>): PackageFrontMatter {
-  return { refusal: why(reason, { limit: FRONT_MATTER_BYTES }) }
+  if (!isText(fields.name)) return { refusal: reason('nameNoText') }
+  if (!isText(fields.description)) return { refusal: reason('descriptionNoText') }
+  if (MCP_BLOCK.exec(text)?.[1] !== yaml) return { fields, mcpRefusal: reason('otherFence') }
+  return { fields, mcpRefusal: isJson(parsed) ? mcpRefusalOf(fields, folderName) : reason('noJson') }
 }
 
 function parse(yaml: string): Record<string, unknown> | null {
@@ -72,15 +69,15 @@ function asJson(value: unknown): unknown {
 /** Names of skills, by the Agent Skills specification. */
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-function mcpRefusalOf({ name, description, compatibility, metadata }: Fields, folderName: string): string | null {
+function mcpRefusalOf({ name, description, compatibility, metadata }: Fields, folderName: string): Said | null {
   if (typeof name !== 'string' || name.length > SKILL_NAME_CHARACTERS || !NAME.test(name))
-    return why('nameForm', { limit: SKILL_NAME_CHARACTERS })
-  if (name !== folderName) return why('nameOfFolder', { name })
-  if (!isTextWithin(description, DESCRIPTION_CHARACTERS)) return why('descriptionForm', { limit: DESCRIPTION_CHARACTERS })
+    return reason('nameForm', { limit: SKILL_NAME_CHARACTERS })
+  if (name !== folderName) return reason('nameOfFolder', { name })
+  if (!isTextWithin(description, DESCRIPTION_CHARACTERS)) return reason('descriptionForm', { limit: DESCRIPTION_CHARACTERS })
   if (compatibility !== undefined && !isTextWithin(compatibility, COMPATIBILITY_CHARACTERS))
-    return why('compatibilityForm', { limit: COMPATIBILITY_CHARACTERS })
+    return reason('compatibilityForm', { limit: COMPATIBILITY_CHARACTERS })
   if (metadata !== undefined && !(isMapping(metadata) && Object.values(metadata).every(value => typeof value === 'string')))
-    return why('metadataForm')
+    return reason('metadataForm')
   return null
 }
 

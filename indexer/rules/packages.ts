@@ -1,5 +1,3 @@
-import { NOT_INSTALLABLE } from '#core/advice.ts'
-import type { Warning } from '#core/contract/shared.ts'
 import {
   PACKAGE_BYTES,
   PACKAGE_FILES,
@@ -8,12 +6,15 @@ import {
   TITLE_CHARACTERS,
   UNREAD_PACKAGED_BYTES,
 } from '#core/limits.ts'
+import { NOT_INSTALLABLE } from '#core/not-installable.ts'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { packageName } from '#core/skill-package.ts'
+import type { WarningRow } from '#core/snapshot/finding-rows.ts'
 import type { RowOf } from '#core/snapshot/format.ts'
 import { splitTarName } from '#core/tar-archive.ts'
 import { compareBytes } from '#core/text.ts'
-import { say, why } from '#words/findings.ts'
+import { finding, reason } from '#words/findings.ts'
+import type { Said } from '#words/t.ts'
 import { isBinaryName } from './content-kind.ts'
 import { isLicenseFileName } from './license/index.ts'
 import { byPath, type Plan, type PlannedFile, type PlannedSkill } from './plan.ts'
@@ -34,7 +35,7 @@ export interface PackagePlan {
 /** `refusals`: why the others cannot be installed, in words that follow "not offered for installation: ". */
 export interface PackagePlans {
   plans: PackagePlan[]
-  refusals: Map<PlannedSkill, string>
+  refusals: Map<PlannedSkill, Said>
 }
 
 /** Decides by names, sizes and licenses which listed skills can be installed, and with which files. */
@@ -43,14 +44,14 @@ export function planPackages(plan: Plan): PackagePlans {
   const countBelow = createFileCount(plan)
   const noticesOf = createNotices(plan.tree, planned)
   const plans: PackagePlan[] = []
-  const refusals = new Map<PlannedSkill, string>()
+  const refusals = new Map<PlannedSkill, Said>()
   const unread = createUnreadBudget()
   for (const skill of plan.skills) {
     if (!skill.full || skill.skill.internal) continue
     const found = planPackage(skill, plan, { planned, countBelow, noticesOf })
-    if (typeof found === 'string') refusals.set(skill, found)
+    if ('key' in found) refusals.set(skill, found)
     else if (unread.take(found.files)) plans.push(found)
-    else refusals.set(skill, why('binariesTooLarge', { limit: UNREAD_PACKAGED_BYTES }))
+    else refusals.set(skill, reason('binariesTooLarge', { limit: UNREAD_PACKAGED_BYTES }))
   }
   return { plans, refusals }
 }
@@ -73,15 +74,18 @@ function createUnreadBudget(): { take(files: readonly TreeFile[]): boolean } {
 }
 
 /** The warning that no client can install a skill, or that one refuses it, unless another warning tells that. */
-export function refusalWarnings(row: RowOf<'packages'> | null, others: readonly Warning[], isIncomplete: boolean): Warning[] {
+export function refusalWarnings(
+  row: RowOf<'packages'> | null,
+  others: readonly WarningRow[],
+  isIncomplete: boolean,
+): WarningRow[] {
   if (row === null) return []
   const isTold = (codes: ReadonlySet<string>) => others.some(({ code }) => codes.has(code))
   if ('refusal' in row) {
-    const message = say('skill.not_installable', { why: row.refusal })
-    return isIncomplete || isTold(NOT_INSTALLABLE) ? [] : [{ code: 'skill.not_installable', message }]
+    return isIncomplete || isTold(NOT_INSTALLABLE) ? [] : [finding('skill.not_installable', { why: row.refusal })]
   }
   if (row.mcpRefusal === undefined || isTold(TOLD_OF_MCP)) return []
-  return [{ code: 'skill.not_in_mcp', message: say('skill.not_in_mcp', { why: row.mcpRefusal }) }]
+  return [finding('skill.not_in_mcp', { why: row.mcpRefusal })]
 }
 
 /** Their advice says that such clients refuse the skill. */
@@ -100,26 +104,22 @@ interface Lookups {
   noticesOf: NoticesOf
 }
 
-function planPackage(
-  planned: PlannedSkill,
-  plan: Plan,
-  { planned: files, countBelow, noticesOf }: Lookups,
-): PackagePlan | string {
+function planPackage(planned: PlannedSkill, plan: Plan, { planned: files, countBelow, noticesOf }: Lookups): PackagePlan | Said {
   const { directory, packageFrontMatter } = planned.skill
   if ('refusal' in packageFrontMatter) return packageFrontMatter.refusal
-  if (plan.tree.isPartial(directory)) return why('filesLeftOut')
+  if (plan.tree.isPartial(directory)) return reason('filesLeftOut')
   const found = filesBelow(directory, plan, countBelow)
-  if (typeof found === 'string') return found
+  if ('key' in found) return found
   for (const file of found.files) {
     const refusal = refusalOf(file, directory, files)
     if (refusal !== null) return refusal
   }
-  if (sizeOf(found.files) > PACKAGE_BYTES) return why('filesTooLarge', { limit: PACKAGE_BYTES })
+  if (sizeOf(found.files) > PACKAGE_BYTES) return reason('filesTooLarge', { limit: PACKAGE_BYTES })
   const taken = new Set(found.files.map(file => packageName(directory, file.path)))
   const notices = noticesOf(planned).filter(file => !taken.has(baseNameOf(file.path)))
-  if (taken.size + notices.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
+  if (taken.size + notices.length > PACKAGE_FILES) return reason('tooManyFiles', { limit: PACKAGE_FILES })
   if (notices.length > NOTICES || sizeOf(notices) > NOTICE_BYTES)
-    return why('noticesTooLarge', { limit: NOTICES, byteLimit: NOTICE_BYTES })
+    return reason('noticesTooLarge', { limit: NOTICES, byteLimit: NOTICE_BYTES })
   return { planned, ...found, notices }
 }
 
@@ -127,15 +127,15 @@ function planPackage(
 const NOTICES = 16
 const NOTICE_BYTES = 256 * 1024
 
-function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoPath, PlannedFile>): string | null {
+function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoPath, PlannedFile>): Said | null {
   const name = packageName(directory, file.path)
   const shown = { name: shortLine(name, TITLE_CHARACTERS) }
   const known = files.get(file.path)
-  if (splitTarName(name) === null || DRIVE.test(name)) return why('nameNotArchived', shown)
-  if (file.sizeBytes === null) return why('blobOf', shown)
-  if (file.sizeBytes > PACKAGED_FILE_BYTES) return why('fileTooLarge', { ...shown, limit: PACKAGED_FILE_BYTES })
-  if (known === undefined) return why('fileNotInIndex', shown)
-  return known.served ? null : why('fileNotLicensed', shown)
+  if (splitTarName(name) === null || DRIVE.test(name)) return reason('nameNotArchived', shown)
+  if (file.sizeBytes === null) return reason('blobOf', shown)
+  if (file.sizeBytes > PACKAGED_FILE_BYTES) return reason('fileTooLarge', { ...shown, limit: PACKAGED_FILE_BYTES })
+  if (known === undefined) return reason('fileNotInIndex', shown)
+  return known.served ? null : reason('fileNotLicensed', shown)
 }
 
 /** Clients take it for a path of Windows. */
@@ -144,23 +144,23 @@ const DRIVE = /^[A-Za-z]:/
 type FilesBelow = Pick<PackagePlan, 'files' | 'excluded'>
 
 /** What lies in a folder and below it, or why that cannot be installed. It stops soon: a skill at the root may own a large repository. */
-function filesBelow(directory: RepoPath, { tree, policy }: Plan, countBelow: (folder: RepoPath) => number): FilesBelow | string {
+function filesBelow(directory: RepoPath, { tree, policy }: Plan, countBelow: (folder: RepoPath) => number): FilesBelow | Said {
   const found: FilesBelow = { files: [], excluded: 0 }
   const folders = [directory]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const reason = policy.withheld.get(folder)
-    if (reason === 'closed') return why('manifestUnreadable')
-    if (reason === 'excluded') {
+    const withheld = policy.withheld.get(folder)
+    if (withheld === 'closed') return reason('manifestUnreadable')
+    if (withheld === 'excluded') {
       found.excluded += countBelow(folder)
       continue
     }
     const { files, folders: names } = tree.folders.get(folder) ?? { files: new Map<string, TreeFile>(), folders: [] }
     for (const file of files.values()) {
-      if (file.mode === '160000') return why('holdsSubmodule')
+      if (file.mode === '160000') return reason('holdsSubmodule')
       if (policy.withheld.has(file.path)) found.excluded++
       // What is left is a link that leads to nothing: clients leave it out of a clone, too.
       else if (isRegular(file)) found.files.push(file)
-      if (found.files.length > PACKAGE_FILES) return why('tooManyFiles', { limit: PACKAGE_FILES })
+      if (found.files.length > PACKAGE_FILES) return reason('tooManyFiles', { limit: PACKAGE_FILES })
     }
     for (const name of names) folders.push(joinPath(folder, name))
   }

@@ -1,8 +1,8 @@
-import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { DOCUMENTS, INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, SKILLS } from '#core/limits.ts'
 import { baseNameOf, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
+import type { DiagnosticRow, WarningRow } from '#core/snapshot/finding-rows.ts'
 import { compareBytes } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { type Finding, finding } from '#words/findings.ts'
 import { isBinaryName, isProse, isSkillPlace, pathKind } from './content-kind.ts'
 import { isServedInFull, type LicenseResolver, type ResolvedLicense } from './license/index.ts'
 import type { Manifest } from './manifest.ts'
@@ -32,7 +32,7 @@ export interface PlannedSkill {
   nested: PlannedSkill[]
   /** In byte order of their paths. */
   supporting: TreeFile[]
-  warnings: Warning[]
+  warnings: WarningRow[]
   /** The listed skill that it is a copy of. Copies of one skill have the same one, and that one has none. `foldCopies` sets it. */
   copyOf: PlannedSkill | null
 }
@@ -55,7 +55,7 @@ export interface Plan {
   isServed(license: ResolvedLicense): boolean
   /** A limit left something out. */
   truncated: boolean
-  diagnostics: Diagnostic[]
+  diagnostics: DiagnosticRow[]
 }
 
 /** The `SKILL.md` files to read, in path order, at most `SKILLS`, those that are symlinks last; `dropped` counts the others. */
@@ -140,9 +140,9 @@ function classifyFiles(
   policy: Policy,
   owners: ReadonlyMap<RepoPath, PlannedSkill>,
   isAlias: (file: TreeFile) => boolean,
-): { files: ClassifiedFile[]; diagnostics: Diagnostic[] } {
+): { files: ClassifiedFile[]; diagnostics: DiagnosticRow[] } {
   const files: ClassifiedFile[] = []
-  const diagnostics: Diagnostic[] = []
+  const diagnostics: DiagnosticRow[] = []
   for (const file of filesInPathOrder(policy)) {
     if (!isRegular(file)) continue
     const owner = owners.get(parentOf(file.path)) ?? null
@@ -163,25 +163,23 @@ function limitDocuments(files: readonly ClassifiedFile[]): { files: ClassifiedFi
   return { files: kept, dropped: files.length - kept.length }
 }
 
-function limitDiagnostics(droppedDocuments: number, droppedFiles: number): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
+function limitDiagnostics(droppedDocuments: number, droppedFiles: number): DiagnosticRow[] {
+  const diagnostics: DiagnosticRow[] = []
   if (droppedDocuments > 0) {
-    const message = say('index.limit_documents', { n: droppedDocuments, limit: DOCUMENTS })
-    diagnostics.push(limitDiagnostic('index.limit_documents', message))
+    diagnostics.push(limitDiagnostic(finding('index.limit_documents', { n: droppedDocuments, limit: DOCUMENTS })))
   }
   if (droppedFiles > 0) {
-    const message = say('index.limit_bytes:files', { n: droppedFiles, limit: INDEXED_TEXT_BYTES })
-    diagnostics.push(limitDiagnostic('index.limit_bytes', message))
+    diagnostics.push(limitDiagnostic(finding('index.limit_bytes:files', { n: droppedFiles, limit: INDEXED_TEXT_BYTES })))
   }
   return diagnostics
 }
 
-export function unreadableBlob(file: TreeFile): Diagnostic {
-  return { code: 'file.unreadable', severity: 'warning', path: file.path, message: say('file.unreadable') }
+export function unreadableBlob(file: TreeFile): DiagnosticRow {
+  return { ...finding('file.unreadable'), severity: 'warning', path: file.path }
 }
 
-export function limitDiagnostic(code: string, message: string): Diagnostic {
-  return { code, severity: 'warning', path: ROOT, message }
+export function limitDiagnostic(found: Finding): DiagnosticRow {
+  return { ...found, severity: 'warning', path: ROOT }
 }
 
 function planSkill(
@@ -190,7 +188,7 @@ function planSkill(
   license: ResolvedLicense,
   isServed: (license: ResolvedLicense) => boolean,
 ): PlannedSkill {
-  const issues = license.issues.map(({ code, field, message }) => (field ? { code, field, message } : { code, message }))
+  const issues = license.issues.map(({ path: _path, ...issue }) => issue)
   const full = isServed(license)
   return {
     skill: full || !skill.quotesBody ? skill : { ...skill, description: '' },
@@ -230,19 +228,13 @@ function ownIssues({ path }: Manifest, license: ResolvedLicense): ResolvedLicens
   return { ...license, issues: license.issues.filter(issue => issue.path === path) }
 }
 
-function licenseDiagnostics(licenses: readonly ResolvedLicense[]): Diagnostic[] {
+function licenseDiagnostics(licenses: readonly ResolvedLicense[]): DiagnosticRow[] {
   const issues = new Set(licenses.flatMap(license => license.issues))
   return (
     [...issues]
       // Of a skill's own front matter, its warning is enough.
       .filter(issue => issue.code !== 'license.unresolved' || baseNameOf(issue.path as RepoPath) !== SKILL_FILE)
-      .map(({ code, field, path, message }) => ({
-        code,
-        severity: 'warning' as const,
-        path,
-        ...(field ? { field } : {}),
-        message,
-      }))
+      .map(issue => ({ ...issue, severity: 'warning' as const }))
   )
 }
 
@@ -269,13 +261,8 @@ function isMisspelled(file: TreeFile): boolean {
   return name !== SKILL_FILE && name.toLowerCase() === SKILL_FILE.toLowerCase()
 }
 
-function misspelled(file: TreeFile): Diagnostic {
-  return {
-    code: 'skill.file_name',
-    severity: 'info',
-    path: file.path,
-    message: say('skill.file_name', { name: SKILL_FILE }),
-  }
+function misspelled(file: TreeFile): DiagnosticRow {
+  return { ...finding('skill.file_name', { name: SKILL_FILE }), severity: 'info', path: file.path }
 }
 
 /** The planned files by path. */
@@ -327,7 +314,7 @@ interface Nesting<Skill> {
   skill: Pick<ParsedSkill, 'path' | 'directory'>
   enclosing: Skill | null
   nested: Skill[]
-  warnings: Warning[]
+  warnings: WarningRow[]
 }
 
 /** Sets `enclosing` and `nested` of every skill, and warns of skills inside others, which may be there by mistake. */
@@ -347,8 +334,8 @@ function connectNested<Skill extends Nesting<Skill>>(skills: readonly Skill[], p
   for (const planned of skills) {
     planned.nested.sort((left, right) => compareBytes(left.skill.path, right.skill.path))
     if (carriesOthers(planned)) continue
-    const message = say('skill.nested', { path: planned.skill.path })
-    for (const { warnings } of planned.nested) warnings.push({ code: 'skill.nested', message })
+    const found = finding('skill.nested', { path: planned.skill.path })
+    for (const { warnings } of planned.nested) warnings.push(found)
   }
 }
 

@@ -1,8 +1,9 @@
-import type { Diagnostic, ManifestMetadata } from '#core/contract/shared.ts'
+import type { ManifestMetadata } from '#core/contract/shared.ts'
 import { RULE_CHAIN_BYTES, RULE_CHAIN_MANIFESTS } from '#core/limits.ts'
 import { ancestorsOf, joinPath, type RepoPath } from '#core/repo-path.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { utf8Length } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import type { Manifest } from './manifest.ts'
 
 /** The manifests at or above a folder, root first. */
@@ -14,15 +15,15 @@ export function manifestsAbove(manifests: ReadonlyMap<RepoPath, Manifest>, folde
  * The manifests whose rules are required reading for a skill, root first. Rules are never cut: beyond the limits of a chain the rest is
  * missing, and the context is incomplete. The diagnostic stands at the first manifest that is left out.
  */
-export function ruleChain(chain: readonly Manifest[]): { rules: Manifest[]; diagnostics: Diagnostic[] } {
+export function ruleChain(chain: readonly Manifest[]): { rules: Manifest[]; diagnostics: DiagnosticRow[] } {
   const rules: Manifest[] = []
   let leftBytes = RULE_CHAIN_BYTES
   for (const manifest of chain) {
     if (manifest.rules === null) continue
     leftBytes -= utf8Length(manifest.rules.text)
     if (leftBytes < 0 || rules.length === RULE_CHAIN_MANIFESTS) {
-      const message = say('rules.missing', { manifestLimit: RULE_CHAIN_MANIFESTS, byteLimit: RULE_CHAIN_BYTES })
-      return { rules, diagnostics: [{ code: 'rules.missing', severity: 'error', path: manifest.path, message }] }
+      const found = finding('rules.missing', { manifestLimit: RULE_CHAIN_MANIFESTS, byteLimit: RULE_CHAIN_BYTES })
+      return { rules, diagnostics: [{ ...found, severity: 'error', path: manifest.path }] }
     }
     rules.push(manifest)
   }

@@ -1,8 +1,8 @@
-import type { Warning } from '#core/contract/shared.ts'
 import { REFERENCE_DIRECTORY_FILES, SUMMARY_CHARACTERS, TITLE_CHARACTERS, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { WarningRow } from '#core/snapshot/finding-rows.ts'
 import { compareBytes } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
 import type { Manifest } from './manifest.ts'
 import { readMarkdown } from './markdown.ts'
@@ -19,8 +19,8 @@ export interface SkillLinks {
   /** The targets that a link or a code span names. A warning tells which of them cannot be read; pictures and files of a folder get none. */
   named: ReadonlySet<RepoPath>
   /** Warnings of linked folders whose files are not all in `targets`. */
-  cuts: Warning[]
-  warnings: Warning[]
+  cuts: WarningRow[]
+  warnings: WarningRow[]
 }
 
 /** A text of a skill's required reading, with its links. */
@@ -44,7 +44,7 @@ export function followLinks(
   const targets = new Set<RepoPath>()
   const named = new Set<RepoPath>()
   const cut = new Set<RepoPath>()
-  const warnings = new Map<string, Warning>()
+  const warnings = new Map<string, WarningRow>()
   const { directory, path } = planned.skill
 
   for (const { folder, links } of texts) {
@@ -72,32 +72,29 @@ export function followLinks(
 /** Linked folders that get a warning. */
 const CUT_FOLDERS = 2
 
-function deadLink(link: TextLink, found: Exclude<LinkTarget, { kind: 'file' }>): Warning {
+function deadLink(link: TextLink, found: Exclude<LinkTarget, { kind: 'file' }>): WarningRow {
   const target = shortLine(link.target, TITLE_CHARACTERS)
   switch (found.kind) {
     case 'outside':
-      return { code: 'reference.outside', message: say('reference.outside', { target }) }
+      return finding('reference.outside', { target })
     case 'broken': {
       const { near } = found
       if (near) {
         const values = { target, path: shortLine(near.path, TITLE_CHARACTERS) }
-        return { code: 'reference.broken', message: say(`reference.broken:${near.difference}`, values) }
+        return finding(`reference.broken:${near.difference}`, values)
       }
-      return {
-        code: 'reference.broken',
-        message: say(link.kind === 'path' ? 'reference.broken:span' : 'reference.broken', { target }),
-      }
+      return finding(link.kind === 'path' ? 'reference.broken:span' : 'reference.broken', { target })
     }
     case 'not_followed':
-      return { code: 'reference.unreadable', message: say('reference.unreadable:link', { target }) }
+      return finding('reference.unreadable:link', { target })
     case 'folder':
-      return { code: 'reference.unreadable', message: say('reference.unreadable:folder', { target }) }
+      return finding('reference.unreadable:folder', { target })
   }
 }
 
-function cutFolder(folder: RepoPath): Warning {
+function cutFolder(folder: RepoPath): WarningRow {
   const values = { limit: REFERENCE_DIRECTORY_FILES, path: shortLine(folder, TITLE_CHARACTERS) }
-  return { code: 'references.truncated', message: say('references.truncated:folder', values) }
+  return finding('references.truncated:folder', values)
 }
 
 /** Links in the rules of a manifest. */

@@ -1,4 +1,3 @@
-import type { SkillListing, Warning } from '#core/contract/shared.ts'
 import {
   OVERSIZED_FILES,
   READABLE_FILE_BYTES,
@@ -8,9 +7,10 @@ import {
   WARNINGS_PER_SKILL,
 } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import type { ContextPart, ContextRow, FileRow, Location } from '#core/snapshot/format.ts'
+import type { WarningRow } from '#core/snapshot/finding-rows.ts'
+import type { ContextPart, ContextRow, FileRow, Location, SkillRow } from '#core/snapshot/format.ts'
 import { countCharacters, utf8Length } from '#core/text.ts'
-import { say, why } from '#words/findings.ts'
+import { finding, reason } from '#words/findings.ts'
 import type { Content } from './content-facts.ts'
 import { isBinaryName } from './content-kind.ts'
 import { hiddenWarnings } from './hidden-lines.ts'
@@ -88,8 +88,8 @@ function fileDetail(path: string, row: FileRow | undefined) {
   return row?.sha256 === undefined ? [] : [{ path, sizeBytes: row.sizeBytes, sha256: row.sha256 }]
 }
 
-function cutWarning(code: `${'references' | 'oversized' | 'supporting'}.truncated`, limit: number, n: number): Warning[] {
-  return n <= limit ? [] : [{ code, message: say(code, { limit, n }) }]
+function cutWarning(code: `${'references' | 'oversized' | 'supporting'}.truncated`, limit: number, n: number): WarningRow[] {
+  return n <= limit ? [] : [finding(code, { limit, n })]
 }
 
 /** Warnings of the files that the required reading names and no reader can open. */
@@ -98,17 +98,14 @@ function unreadableWarnings(
   { tree }: Plan,
   content: Content,
   fileRows: ReadonlyMap<RepoPath, FileRow>,
-): Warning[] {
+): WarningRow[] {
   const unreadable = targets.filter(path => named.has(path) && !isText(fileRows.get(path)))
   return unreadable.slice(0, WARNINGS_PER_SKILL).map(path => {
     const row = fileRows.get(path)
     const state = content.stateOf(tree.file(path)?.oid ?? '')
     const isBinary = isBinaryName(path) || state === 'not_text'
-    const reason = UNREADABLE[state === 'in_lfs' ? state : (row?.refusal ?? (isBinary ? 'file.not_text' : 'left_out'))]
-    return {
-      code: 'reference.unreadable',
-      message: say('reference.unreadable', { path: shortLine(path, TITLE_CHARACTERS), why: reason }),
-    }
+    const why = UNREADABLE[state === 'in_lfs' ? state : (row?.refusal ?? (isBinary ? 'file.not_text' : 'left_out'))]
+    return finding('reference.unreadable', { path: shortLine(path, TITLE_CHARACTERS), why })
   })
 }
 
@@ -118,11 +115,11 @@ function isText(row: FileRow | undefined): boolean {
 }
 
 const UNREADABLE = {
-  'file.not_served': why('licensePermitsNoCopy'),
-  'file.too_large': why('isLarger', { limit: READABLE_FILE_BYTES }),
-  'file.not_text': why('isNoText'),
-  in_lfs: why('isInLfs'),
-  left_out: why('notInIndex'),
+  'file.not_served': reason('licensePermitsNoCopy'),
+  'file.too_large': reason('isLarger', { limit: READABLE_FILE_BYTES }),
+  'file.not_text': reason('isNoText'),
+  in_lfs: reason('isInLfs'),
+  left_out: reason('notInIndex'),
 } as const
 
 function rulesPart(manifest: Manifest, tokens: number, content: Content): ContextPart {
@@ -142,7 +139,7 @@ function includePart(file: TreeFile, tokens: number, content: Content): ContextP
   }
 }
 
-export function buildListing(planned: PlannedSkill, context: ContextRow): SkillListing {
+export function buildListing(planned: PlannedSkill, context: ContextRow): SkillRow {
   const { directory, name, description, warnings, translations, license, full } = context
   const listing = { path: planned.skill.path, directory, name, description, warnings, translations, license }
   return full === undefined ? { ...listing, describedOnly: true } : { ...listing, tokens: full.budget.tokens }

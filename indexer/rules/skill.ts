@@ -1,4 +1,4 @@
-import type { Translations, Warning } from '#core/contract/shared.ts'
+import type { Translations } from '#core/contract/shared.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { visibleLine, visibleText } from '#core/hidden-text.ts'
 import {
@@ -15,8 +15,9 @@ import {
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import type { DeliveredFacts, FactKind } from '#core/snapshot/delivered.ts'
+import type { WarningRow } from '#core/snapshot/finding-rows.ts'
 import { countCharacters, cutAtBytes, truncateCharacters, utf8Length } from '#core/text.ts'
-import { say, why } from '#words/findings.ts'
+import { type Finding, finding, reason } from '#words/findings.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
 import {
   commentedFields,
@@ -50,7 +51,7 @@ export interface ParsedSkill {
   hidesLicense: boolean
   /** The known fields only. */
   frontMatter: Record<string, FrontMatterValue>
-  warnings: Warning[]
+  warnings: WarningRow[]
   translations: Translations
   /** `null`: declared, and not a list of paths. */
   include: string[] | null
@@ -80,20 +81,17 @@ export interface ParsedSkill {
 export function parseSkill(path: RepoPath, text: string, repositoryName: string): ParsedSkill {
   const reading = readSkillText(text)
   const directory = parentOf(path)
-  const warnings: Warning[] = []
-  const warn: Warn = (code, values = {}, field) => {
-    const message = say(code, values)
-    warnings.push(field ? { code, field, message } : { code, message })
-  }
+  const warnings: WarningRow[] = []
+  const warn: Warn = (found, field) => void warnings.push(field ? { ...found, field } : found)
 
   const { fields, fault } = reading
   const body = text.slice(reading.bodyAt)
   warnings.push(...hiddenWarnings(findHidden(text, reading.comments), null))
-  if (text.startsWith('\uFEFF')) warn('encoding.bom')
-  if (fault) warn(fault, reading.whyInvalid === null ? {} : { why: reading.whyInvalid })
-  for (const { field, line } of reading.cut) warn('front_matter.comment', { n: line }, field)
+  if (text.startsWith('\uFEFF')) warn(finding('encoding.bom'))
+  if (fault) warn(fault)
+  for (const { field, line } of reading.cut) warn(finding('front_matter.comment', { n: line }), field)
   const { translations, valid } = readTranslations(fieldOf(fields, 'translations') ?? metadataOf(fields, 'translations'))
-  if (!valid) warn('translations.invalid', {}, 'translations')
+  if (!valid) warn(finding('translations.invalid'), 'translations')
 
   const folderName = directory === '' ? repositoryName : baseNameOf(directory)
   const name = readName(fields, folderName, directory === '', warn)
@@ -122,35 +120,35 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     packageFrontMatter: parsePackageFrontMatter(text, folderName),
   }
   if (countCharacters(textOf(fields, 'compatibility') ?? '') > COMPATIBILITY_CHARACTERS) {
-    warn('compatibility.too_long', { limit: COMPATIBILITY_CHARACTERS }, 'compatibility')
+    warn(finding('compatibility.too_long', { limit: COMPATIBILITY_CHARACTERS }), 'compatibility')
   }
-  if (body.trim() === '') warn('body.empty')
-  if (isLong(body)) warn('body.long', { lineLimit: BODY_LONG_LINES, byteLimit: BODY_LONG_BYTES })
+  if (body.trim() === '') warn(finding('body.empty'))
+  if (isLong(body)) warn(finding('body.long', { lineLimit: BODY_LONG_LINES, byteLimit: BODY_LONG_BYTES }))
   return skill
 }
 
-type Warn = (...warning: [...Parameters<typeof say>, field?: string]) => void
+type Warn = (found: Finding, field?: string) => void
 
 function readName(fields: YamlMapping, fallback: string, atRoot: boolean, warn: Warn): string {
   const name = visibleLine(textOf(fields, 'name') ?? '')
   if (name === '') {
-    warn('name.missing', {}, 'name')
+    warn(finding('name.missing'), 'name')
     return fallback
   }
-  if (countCharacters(name) > SKILL_NAME_CHARACTERS) warn('name.too_long', { limit: SKILL_NAME_CHARACTERS }, 'name')
-  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) warn('name.invalid', {}, 'name')
-  if (!atRoot && name !== fallback) warn('name.directory_mismatch', {}, 'name')
+  if (countCharacters(name) > SKILL_NAME_CHARACTERS) warn(finding('name.too_long', { limit: SKILL_NAME_CHARACTERS }), 'name')
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) warn(finding('name.invalid'), 'name')
+  if (!atRoot && name !== fallback) warn(finding('name.directory_mismatch'), 'name')
   return truncateCharacters(name, TITLE_CHARACTERS)
 }
 
 function readDescription(fields: YamlMapping, warn: Warn): string | null {
   const description = visibleText(textOf(fields, 'description') ?? '')
   if (description === '') {
-    warn('description.missing', {}, 'description')
+    warn(finding('description.missing'), 'description')
     return null
   }
   if (countCharacters(description) > DESCRIPTION_CHARACTERS) {
-    warn('description.too_long', { limit: DESCRIPTION_CHARACTERS }, 'description')
+    warn(finding('description.too_long', { limit: DESCRIPTION_CHARACTERS }), 'description')
   }
   return truncateCharacters(description, DESCRIPTION_CHARACTERS)
 }
@@ -269,16 +267,7 @@ interface SkillReading {
   /** Empty when the front matter is missing or cannot be parsed. */
   fields: YamlMapping
   /** What is wrong with the front matter as a whole. */
-  fault:
-    | 'front_matter.missing'
-    | 'front_matter.late'
-    | 'front_matter.unterminated'
-    | 'front_matter.padded'
-    | 'front_matter.invalid'
-    | 'front_matter.repaired'
-    | null
-  /** What the fault is, or where, in words; `null` when the code says it all. */
-  whyInvalid: string | null
+  fault: Finding | null
   /** Fields of text that YAML cuts where a comment begins, with the line. */
   cut: { field: string; line: number }[]
   /** The front matter cannot be parsed, and mentions a license. */
@@ -293,7 +282,7 @@ interface SkillReading {
 }
 
 export function readSkillText(text: string): SkillReading {
-  const { fields, cut, body, unparsed, fault, whyInvalid } = readFields(text)
+  const { fields, cut, body, unparsed, fault } = readFields(text)
   const bodyAt = text.length - body.length
   const bodyLine = countLineBreaks(text, 0, bodyAt)
   const limits = { titleCharacters: TITLE_CHARACTERS, summaryCharacters: FALLBACK_DESCRIPTION_CHARACTERS }
@@ -303,7 +292,6 @@ export function readSkillText(text: string): SkillReading {
     fields,
     cut,
     fault,
-    whyInvalid,
     hidesLicense: LICENSE_FIELD.test(unparsed),
     firstParagraph: summary,
     headings,
@@ -324,21 +312,21 @@ function lineOfLateFrontMatter(text: string): number | null {
   return text.startsWith('---', at) ? countLineBreaks(text, 0, at) + 1 : null
 }
 
-interface ReadFields extends Pick<SkillReading, 'fields' | 'cut' | 'fault' | 'whyInvalid'> {
+interface ReadFields extends Pick<SkillReading, 'fields' | 'cut' | 'fault'> {
   body: string
   /** Front matter that was not read; where it does not begin or end as it should, the whole file. */
   unparsed: string
 }
 
-const UNREAD = { fields: {}, cut: [], whyInvalid: null }
+const UNREAD = { fields: {}, cut: [] }
 
 function readFields(text: string): ReadFields {
   const block = splitFrontMatter(text)
   const { body } = block
   if (block.kind === 'none') {
     const n = lineOfLateFrontMatter(body)
-    if (n === null) return { ...UNREAD, body, unparsed: '', fault: 'front_matter.missing' }
-    return { ...UNREAD, body, unparsed: body, fault: 'front_matter.late', whyInvalid: why('line', { n }) }
+    if (n === null) return { ...UNREAD, body, unparsed: '', fault: finding('front_matter.missing') }
+    return { ...UNREAD, body, unparsed: body, fault: finding('front_matter.late', { why: reason('line', { n }) }) }
   }
   if (block.kind === 'unterminated') {
     const begun = FIRST_FIELDS.exec(body)?.[1] ?? ''
@@ -346,15 +334,16 @@ function readFields(text: string): ReadFields {
     // A line below the last field may go on with it.
     const isWhole = 'license' in mapping && (Object.keys(mapping).at(-1) !== 'license' || FIRST_FIELDS_END.test(body))
     const unparsed = isWhole ? unread : body
-    return { ...UNREAD, fields: mapping, body, unparsed, fault: 'front_matter.unterminated' }
+    return { ...UNREAD, fields: mapping, body, unparsed, fault: finding('front_matter.unterminated') }
   }
   const yaml = parseYamlMappingLeniently(block.yaml)
-  if (!yaml.ok) return { ...UNREAD, body, unparsed: block.yaml, fault: 'front_matter.invalid', whyInvalid: yaml.message }
+  if (!yaml.ok) return { ...UNREAD, body, unparsed: block.yaml, fault: finding('front_matter.invalid', { why: yaml.fault }) }
   const read = { fields: yaml.mapping, cut: commentedFields(block.yaml).filter(({ field }) => TEXT_FIELDS.has(field)), body }
-  if ('repaired' in yaml) return { ...read, unparsed: yaml.unread, fault: 'front_matter.repaired', whyInvalid: yaml.repaired }
+  if ('repaired' in yaml)
+    return { ...read, unparsed: yaml.unread, fault: finding('front_matter.repaired', { why: yaml.repaired }) }
   if (block.paddedLine !== null)
-    return { ...read, unparsed: '', fault: 'front_matter.padded', whyInvalid: why('line', { n: block.paddedLine }) }
-  return { ...read, unparsed: '', fault: null, whyInvalid: null }
+    return { ...read, unparsed: '', fault: finding('front_matter.padded', { why: reason('line', { n: block.paddedLine }) }) }
+  return { ...read, unparsed: '', fault: null }
 }
 
 /** The lines behind the opening one, up to a blank line or one that is neither a field nor indented. */

@@ -1,9 +1,9 @@
-import type { Diagnostic } from '#core/contract/shared.ts'
 import { LINKED_ENTRIES, PATH_BYTES, TREE_DEPTH_SEGMENTS } from '#core/limits.ts'
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import { baseNameOf, isPathSegment, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { compareBytes } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { type Finding, finding } from '#words/findings.ts'
 import { type FollowedLinks, followLinks } from './links.ts'
 import { isTooLong, type TreeFile, type TreeFolder } from './tree-file.ts'
 
@@ -17,7 +17,7 @@ export interface Tree {
   cut: boolean
   /** Whether entries that were left out may lie below the folder. */
   isPartial(folder: RepoPath): boolean
-  diagnostics: Diagnostic[]
+  diagnostics: DiagnosticRow[]
 }
 
 /**
@@ -28,7 +28,7 @@ export interface Tree {
  */
 export function buildTree(entries: Iterable<TreeEntry>, linkTexts: ReadonlyMap<string, string> = new Map()): Tree {
   const folders = createFolders()
-  const diagnostics: Diagnostic[] = []
+  const diagnostics: DiagnosticRow[] = []
   const partial = createPartialFolders()
   let invalid = 0
   let cut = 0
@@ -131,21 +131,18 @@ function createPartialFolders() {
   }
 }
 
-function leftOut(invalid: number, cut: number): Diagnostic[] {
-  const names = say('tree.invalid_name', { n: invalid })
-  const limits = say('tree.limit', { n: cut, byteLimit: PATH_BYTES, segmentLimit: TREE_DEPTH_SEGMENTS })
-  return [
-    ...(invalid > 0 ? [treeDiagnostic('tree.invalid_name', names)] : []),
-    ...(cut > 0 ? [treeDiagnostic('tree.limit', limits)] : []),
-  ]
+function leftOut(invalid: number, cut: number): DiagnosticRow[] {
+  const names = finding('tree.invalid_name', { n: invalid })
+  const limits = finding('tree.limit', { n: cut, byteLimit: PATH_BYTES, segmentLimit: TREE_DEPTH_SEGMENTS })
+  return [...(invalid > 0 ? [treeDiagnostic(names)] : []), ...(cut > 0 ? [treeDiagnostic(limits)] : [])]
 }
 
-function tooManyLinked(): Diagnostic {
-  return treeDiagnostic('tree.limit', say('tree.limit:links', { limit: LINKED_ENTRIES }))
+function tooManyLinked(): DiagnosticRow {
+  return treeDiagnostic(finding('tree.limit:links', { limit: LINKED_ENTRIES }))
 }
 
-function submodule(path: RepoPath): Diagnostic {
-  return { code: 'tree.submodule', severity: 'info', path, message: say('tree.submodule') }
+function submodule(path: RepoPath): DiagnosticRow {
+  return { ...finding('tree.submodule'), severity: 'info', path }
 }
 
 /** The total size of files; a missing blob counts as 0. */
@@ -163,6 +160,6 @@ function isTreeSegment(name: string): boolean {
   return isPathSegment(name) && name.toLowerCase() !== '.git'
 }
 
-function treeDiagnostic(code: string, message: string): Diagnostic {
-  return { code, severity: 'warning', path: ROOT, message }
+function treeDiagnostic(found: Finding): DiagnosticRow {
+  return { ...found, severity: 'warning', path: ROOT }
 }

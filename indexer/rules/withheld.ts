@@ -1,5 +1,5 @@
-import type { Diagnostic } from '#core/contract/shared.ts'
 import { joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { compileExclusions, type Exclusions } from './exclusions.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import type { Tree, TreeFolder } from './tree.ts'
@@ -16,7 +16,7 @@ export interface Policy {
   /** All folders that are not excluded, closed ones included, parents first. */
   folders: readonly TreeFolder[]
   reasonOf(path: RepoPath): 'excluded' | 'closed' | null
-  diagnostics: Diagnostic[]
+  diagnostics: DiagnosticRow[]
 }
 
 /**
@@ -74,7 +74,7 @@ function* walkTree(
   const manifests = new Map<RepoPath, Manifest>()
   const withheld = new Map<RepoPath, 'excluded' | 'closed'>()
   const folders: TreeFolder[] = []
-  const diagnostics: Diagnostic[] = []
+  const diagnostics: DiagnosticRow[] = []
 
   function* walk(folder: TreeFolder, inherited: readonly Exclusion[]): Generator<void, void> {
     folders.push(folder)

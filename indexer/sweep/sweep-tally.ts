@@ -1,6 +1,6 @@
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { formatCount, formatNumber, formatTenths } from '#words/numbers.ts'
+import { COMMANDS } from '#words/en/commands.ts'
+import { formatNumber, formatTenths } from '#words/numbers.ts'
+import { t } from '#words/t.ts'
 import type { Reason } from './sweep-plan.ts'
 
 /** Counts of what a sweep removed, or would remove, and what it kept. */
@@ -57,45 +57,43 @@ export function formatTally(
   tally: Tally & { leftovers: Leftovers },
   { days, remove }: { days: number; remove: boolean },
 ): string {
-  const { sweep: say, counts } = WORDS
   const { packs, entries, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, unreadableHeaders } = tally
   const { leftovers, published, probes, waitingPublished } = tally
-  const sized = (what: string, sizeBytes: number) => fill(say.sized, { what, bytes: formatBytes(sizeBytes) })
-  const waiting = sized(formatCount(waitingPacks, counts.packWaiting), waitingBytes)
+  const sized = (what: string, sizeBytes: number) => t('sweep.sized', { what, bytes: formatBytes(sizeBytes) })
+  const waiting = sized(t('counts.packWaiting', { n: waitingPacks }), waitingBytes)
   const kept = {
-    snapshots: formatCount(keptSnapshots, counts.snapshot),
-    repositories: formatCount(repositories, counts.repository),
+    snapshots: t('counts.snapshot', { n: keptSnapshots }),
+    repositories: t('counts.repository', { n: repositories }),
   }
   const lines = [
-    remove ? say.removed : say.unused,
+    remove ? t('sweep.removed') : t('sweep.unused'),
     `  ${removedSnapshots(tally, days)}`,
-    `  ${formatCount(packs, counts.packUnused)}`,
-    ...(published === 0 ? [] : [`  ${formatCount(published, counts.fileOfEarlier)}`]),
-    ...(probes === 0 ? [] : [`  ${formatCount(probes, counts.testObject)}`]),
-    `  ${formatCount(entries, counts.entryOfState)}`,
-    `  ${fill(say.objects, { bytes: formatBytes(bytes) })}`,
-    ...(leftovers.files === 0 ? [] : [`  ${sized(formatCount(leftovers.files, counts.fileOfInterrupted), leftovers.bytes)}`]),
-    say.kept,
-    `  ${fill(say.keptSnapshots, kept)}`,
-    `  ${fill(say.nextSweep, { what: waiting })}`,
+    `  ${t('counts.packUnused', { n: packs })}`,
+    ...(published === 0 ? [] : [`  ${t('counts.fileOfEarlier', { n: published })}`]),
+    ...(probes === 0 ? [] : [`  ${t('counts.testObject', { n: probes })}`]),
+    `  ${t('counts.entryOfState', { n: entries })}`,
+    `  ${t('sweep.objects', { bytes: formatBytes(bytes) })}`,
+    ...(leftovers.files === 0 ? [] : [`  ${sized(t('counts.fileOfInterrupted', { n: leftovers.files }), leftovers.bytes)}`]),
+    t('sweep.kept'),
+    `  ${t('sweep.keptSnapshots', kept)}`,
+    `  ${t('sweep.nextSweep', { what: waiting })}`,
   ]
-  if (waitingPublished > 0) lines.push(`  ${fill(say.nextSweep, { what: formatCount(waitingPublished, counts.fileOfEarlier) })}`)
+  if (waitingPublished > 0) lines.push(`  ${t('sweep.nextSweep', { what: t('counts.fileOfEarlier', { n: waitingPublished }) })}`)
   if (unreadableHeaders > 0)
-    lines.push(`  ${fill(say.unreadable, { repositories: formatCount(unreadableHeaders, counts.repository) })}`)
+    lines.push(`  ${t('sweep.unreadable', { repositories: t('counts.repository', { n: unreadableHeaders }) })}`)
   return `${lines.join('\n')}\n`
 }
 
 /** How many snapshots are unused, and why. */
 function removedSnapshots({ snapshots }: Tally, days: number): string {
-  const { sweep: say, counts } = WORDS
-  const found = (Object.keys(say.reasons) as Reason[]).filter(reason => snapshots[reason] > 0)
-  const dayCount = formatCount(days, counts.day)
+  const found = (Object.keys(COMMANDS.sweep.reasons) as Reason[]).filter(reason => snapshots[reason] > 0)
+  const dayCount = t('counts.day', { n: days })
   const reasons = found
-    .map(reason => fill(say.reasons[reason], { n: formatNumber(snapshots[reason]), days: dayCount }))
+    .map(reason => t(`sweep.reasons.${reason}`, { n: formatNumber(snapshots[reason]), days: dayCount }))
     .join(', ')
   const total = Object.values(snapshots).reduce((sum, one) => sum + one, 0)
-  const counted = formatCount(total, counts.snapshot)
-  return reasons === '' ? counted : fill(say.because, { snapshots: counted, reasons })
+  const counted = t('counts.snapshot', { n: total })
+  return reasons === '' ? counted : t('sweep.because', { snapshots: counted, reasons })
 }
 
 function formatBytes(bytes: number): string {

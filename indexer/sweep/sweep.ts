@@ -7,7 +7,8 @@ import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { keysAt, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { sweepExpired } from './expired-entries.ts'
 import { sweepListings } from './listings.ts'
 import { sweepOperatorBlobs } from './operator-blobs.ts'
@@ -44,7 +45,7 @@ const MAX_FAILURES = 10
  */
 export async function sweepStore(stores: Stores, clock: Clock, options: SweepOptions): Promise<Tally> {
   const lease = options.remove ? await takeLease(stores.states, clock) : null
-  if (options.remove && lease === null) throw new SweepBusyError(sentence('sweepBusy'))
+  if (options.remove && lease === null) throw new SweepBusyError(t('problem.sweepBusy'))
   try {
     const signal = lease === null ? options.signal : AbortSignal.any([options.signal, lease.lost])
     return await sweepAll(stores, clock, { ...options, signal })

@@ -2,7 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { getPriority, setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { gitEnvironment } from './environment.ts'
 
 export interface GitOptions {
@@ -174,11 +175,11 @@ export async function requireGit(): Promise<void> {
   if (foundIn === process.env.PATH) return
   const version = OLDEST_GIT.join('.')
   const output = await runGit(['version'], { gitDir: '/nonexistent' }).catch(cause => {
-    throw new SentenceError(sentence('gitMissing', { version }), { cause })
+    throw new SentenceError(t('problem.gitMissing', { version }), { cause })
   })
   const [major = 0, minor = 0] = (/\d+\.\d+/.exec(output.toString())?.[0] ?? '').split('.').map(Number)
   if (major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1])) {
-    throw new SentenceError(sentence('gitTooOld', { version, found: output.toString().trim() }))
+    throw new SentenceError(t('problem.gitTooOld', { version, found: output.toString().trim() }))
   }
   foundIn = process.env.PATH
 }

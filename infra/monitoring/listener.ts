@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ListenAddress, SettingsError } from '#core/settings.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
 
@@ -29,7 +29,7 @@ export async function listenForMonitoring(
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const problem = sentence('metricsPort', { host, port, code: cause.code ?? cause.message })
+      const problem = t('problem.metricsPort', { host, port, code: cause.code ?? cause.message })
       reject(new SettingsError('MOUNTGLASS_METRICS_PORT', problem, { cause }))
     })
     server.listen(port, host, resolve)

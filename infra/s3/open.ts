@@ -1,6 +1,7 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { createS3BlobStore } from './blob-store.ts'
 import { type Bucket, openBucket, type S3Settings } from './bucket.ts'
 import { type Conditions, probeConditions } from './probe.ts'
@@ -26,7 +27,7 @@ export async function openS3Stores(settings: S3Settings, known: Conditions | nul
   return await openIn(settings, async bucket => {
     const conditions = known ?? (await probeConditions(bucket))
     const { createsOnly, replaces } = conditions
-    if (!createsOnly || replaces === null) throw new SentenceError(sentence('bucketConditions', { bucket: name(settings) }))
+    if (!createsOnly || replaces === null) throw new SentenceError(t('problem.bucketConditions', { bucket: name(settings) }))
     return {
       blobs: createS3BlobStore(bucket, { createsOnly }),
       states: createS3StateStore(bucket, replaces),
@@ -59,7 +60,7 @@ async function requireRegion(bucket: Bucket): Promise<void> {
   try {
     await bucket.region()
   } catch {
-    throw new SentenceError(sentence('bucketRegion'))
+    throw new SentenceError(t('problem.bucketRegion'))
   }
 }
 
@@ -76,18 +77,18 @@ const WITHOUT_CODE = ['Unknown', 'Error']
 /** Tells the operator what to change. */
 function explain(settings: S3Settings, { status, code }: StoreError): string {
   const bucket = name(settings)
-  if (code === 'CredentialsProviderError' || code === 'TokenProviderError') return sentence('bucketCredentials', { bucket })
+  if (code === 'CredentialsProviderError' || code === 'TokenProviderError') return t('problem.bucketCredentials', { bucket })
   const { proxyVariable: variable } = settings
   if (variable && (status === null || WITHOUT_CODE.includes(code)))
-    return sentence('bucketBehindProxy', { bucket, variable, code: status ?? code })
-  if (OTHER_REGION.includes(code) || status === 301) return sentence('bucketElsewhere', { bucket, code })
-  if (status === 404) return sentence('bucketMissing', { bucket, code })
-  if (code === 'AccessDenied') return sentence('bucketDenied', { bucket, code })
-  if (status === 401 || status === 403) return sentence('bucketRefused', { bucket, code })
-  if (status === null) return sentence('bucketUnreachable', { bucket, code })
-  return sentence('bucketUnusable', { bucket, status, code })
+    return t('problem.bucketBehindProxy', { bucket, variable, code: status ?? code })
+  if (OTHER_REGION.includes(code) || status === 301) return t('problem.bucketElsewhere', { bucket, code })
+  if (status === 404) return t('problem.bucketMissing', { bucket, code })
+  if (code === 'AccessDenied') return t('problem.bucketDenied', { bucket, code })
+  if (status === 401 || status === 403) return t('problem.bucketRefused', { bucket, code })
+  if (status === null) return t('problem.bucketUnreachable', { bucket, code })
+  return t('problem.bucketUnusable', { bucket, status, code })
 }
 
 function name({ bucket, endpoint }: S3Settings): string {
-  return sentence('bucket', { bucket, place: endpoint ?? 'AWS' })
+  return t('problem.bucket', { bucket, place: endpoint ?? 'AWS' })
 }

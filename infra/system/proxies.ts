@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { SettingsError } from '#core/settings.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { isExempt, type NoProxy, parseNoProxy } from './no-proxy.ts'
 import { type NamedProxy, openTunnel } from './tunnel.ts'
 
@@ -31,7 +31,7 @@ export function useProxies(
   const proxies = parseProxies(env)
   if (proxies === null) return () => {}
   const { variable } = (proxies.https ?? proxies.http) as NamedProxy
-  if (setProxies === null) throw new SettingsError(variable, sentence('proxyNode', { version: process.versions.node }))
+  if (setProxies === null) throw new SettingsError(variable, t('problem.proxyNode', { version: process.versions.node }))
   for (const entry of proxies.unread) onUnread(entry)
   const environment = {
     ...(proxies.http && { HTTP_PROXY: proxies.http.url.href }),
@@ -47,7 +47,7 @@ export function useProxies(
 }
 
 function warn(entry: string): void {
-  process.emitWarning(sentence('noProxyEntry', { entry }))
+  process.emitWarning(t('problem.noProxyEntry', { entry }))
 }
 
 function setProxiesOfNode(): SetProxies | null {
@@ -93,11 +93,11 @@ export function parseProxies(env: NodeJS.ProcessEnv): Proxies | null {
 function parseProxy(variable: string, env: NodeJS.ProcessEnv): NamedProxy | null {
   const text = valueIn(variable, env)
   if (text === undefined) return null
-  if (/^socks/i.test(text)) throw new SettingsError(variable, sentence('proxySocks'))
+  if (/^socks/i.test(text)) throw new SettingsError(variable, t('problem.proxySocks'))
   // As curl and Node do: a URL without a scheme is one of `http:`.
   const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
   if (url && /^https?:$/.test(url.protocol) && url.hostname !== '' && isDecodable(url)) return { variable, url }
-  throw new SettingsError(variable, sentence('proxyUrl'))
+  throw new SettingsError(variable, t('problem.proxyUrl'))
 }
 
 /** As curl and Node do: lower case first. */

@@ -1,5 +1,5 @@
 import type { CommitSha } from '#core/commit-sha.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { GitError, runGit } from '../git/process.ts'
 import { WorktreeError } from './place.ts'
 
@@ -28,13 +28,13 @@ const DEFAULT_BRANCHES = [
  */
 export async function findBase(gitDir: string, ref: string | null): Promise<Base> {
   if (ref !== null) {
-    if (ref.trim() === '') throw new WorktreeError(sentence('noRefNamed'))
+    if (ref.trim() === '') throw new WorktreeError(t('problem.noRefNamed'))
     const commit = await commitOf(gitDir, ref)
     if (commit !== null) return { ref, commit }
-    throw new WorktreeError(sentence('unknownRef', { ref }))
+    throw new WorktreeError(t('problem.unknownRef', { ref }))
   }
   const head = await commitOf(gitDir, 'HEAD')
-  if (head === null) throw new WorktreeError(sentence('nothingCommitted'))
+  if (head === null) throw new WorktreeError(t('problem.nothingCommitted'))
   for (const branch of DEFAULT_BRANCHES) {
     if ((await commitOf(gitDir, branch)) === null) continue
     const commit = await mergeBase(gitDir, head, branch)
@@ -47,11 +47,11 @@ export async function findBase(gitDir: string, ref: string | null): Promise<Base
 /** The last commit that two refs have in common. @throws WorktreeError */
 export async function findForkPoint(gitDir: string, left: string, right: string): Promise<CommitSha> {
   for (const ref of [left, right]) {
-    if ((await commitOf(gitDir, ref)) === null) throw new WorktreeError(sentence('commitLacking', { ref }))
+    if ((await commitOf(gitDir, ref)) === null) throw new WorktreeError(t('problem.commitLacking', { ref }))
   }
   const commit = await mergeBase(gitDir, left, right)
   if (commit !== null) return commit
-  throw new WorktreeError(sentence('forkPointLacking', { left, right }))
+  throw new WorktreeError(t('problem.forkPointLacking', { left, right }))
 }
 
 async function commitOf(gitDir: string, ref: string): Promise<CommitSha | null> {
@@ -71,6 +71,6 @@ async function answerOf(gitDir: string, args: readonly string[]): Promise<Commit
     if (!(cause instanceof GitError)) throw cause
     // 1: no; 128: no such object, as the second commit of a shallow clone.
     if (cause.status === 1 || cause.status === 128) return null
-    throw new WorktreeError(sentence('baseUnknown', { reason: cause.message }), { cause })
+    throw new WorktreeError(t('problem.baseUnknown', { reason: cause.message }), { cause })
   }
 }

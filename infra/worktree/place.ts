@@ -1,7 +1,8 @@
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseRepoPath, type RepoPath } from '#core/repo-path.ts'
-import { SentenceError, sentence } from '#words/sentence.ts'
+import { SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { ifAbsent, readSmallFile } from '../git/safe-open.ts'
 
 /** The folder cannot be read as a working folder. The message is one line for the user. */
@@ -25,7 +26,7 @@ export interface WorktreePlace {
 /** @throws WorktreeError when the folder is missing or unreadable */
 export async function findWorktree(folder: string): Promise<WorktreePlace> {
   const real = await requireFolder(folder)
-  if (await isGitDir(real)) throw new WorktreeError(sentence('bareRepository', { folder }))
+  if (await isGitDir(real)) throw new WorktreeError(t('problem.bareRepository', { folder }))
   for (let root = real; ; root = dirname(root)) {
     const gitDir = await gitDirOf(root)
     if (gitDir !== null) return { root, gitDir, folder: pathBelow(root, real) }
@@ -42,7 +43,7 @@ export async function findFormerWorktree(folder: string): Promise<WorktreePlace>
   const there = await nearestThere(folder)
   if (there === folder) return await findWorktree(folder)
   const place = await findWorktree(there)
-  if (place.gitDir === null) throw new WorktreeError(sentence('folderMissing', { folder }))
+  if (place.gitDir === null) throw new WorktreeError(t('problem.folderMissing', { folder }))
   return { ...place, folder: pathBelow(place.root, join(await realpath(there), relative(there, resolve(folder)))) }
 }
 
@@ -60,14 +61,14 @@ async function nearestThere(folder: string): Promise<string> {
 async function requireFolder(folder: string): Promise<string> {
   try {
     const real = await realpath(folder)
-    if (!(await stat(real)).isDirectory()) throw new WorktreeError(sentence('notAFolder', { folder }))
+    if (!(await stat(real)).isDirectory()) throw new WorktreeError(t('problem.notAFolder', { folder }))
     await readdir(real)
     return real
   } catch (cause) {
     if (cause instanceof WorktreeError) throw cause
     const code = (cause as NodeJS.ErrnoException).code ?? ''
     const key = code === 'EACCES' || code === 'EPERM' ? 'folderForbidden' : 'folderMissing'
-    throw new WorktreeError(sentence(key, { folder }), { cause })
+    throw new WorktreeError(t(`problem.${key}`, { folder }), { cause })
   }
 }
 
@@ -78,7 +79,7 @@ async function isGitDir(folder: string): Promise<boolean> {
 
 function pathBelow(root: string, folder: string): RepoPath {
   const path = parseRepoPath(relative(root, folder).split(sep).join('/'))
-  if (path === null) throw new WorktreeError(sentence('folderUnnamable', { folder }))
+  if (path === null) throw new WorktreeError(t('problem.folderUnnamable', { folder }))
   return path
 }
 

@@ -6,7 +6,7 @@ import { PACKAGED_FILE_BYTES } from '#core/limits.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
-import { sentence } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { GitError } from '../git/process.ts'
 import { ifAbsent, openReal, pathOf } from '../git/safe-open.ts'
 import { type ListedPath, listFolder, listWithGit } from './listing.ts'
@@ -153,7 +153,7 @@ class WorktreeReader implements Worktree {
     } catch (cause) {
       this.#checkTime()
       if (!(cause instanceof GitError)) throw cause
-      throw new WorktreeError(sentence('gitCannotList', { root, reason: cause.message }), { cause })
+      throw new WorktreeError(t('problem.gitCannotList', { root, reason: cause.message }), { cause })
     }
     const listed = [...found.values()].sort((left, right) => compareBytes(left.path ?? '', right.path ?? ''))
     return [...listed, ...unnamable].slice(0, this.#maxEntries)

@@ -14,13 +14,16 @@ export type Credentials = Readonly<Partial<Record<'cookie' | 'authorization', st
 /** Headers of one request: who asks, and which answer they have already. */
 export type RequestHeaders = Credentials & { readonly 'if-none-match'?: string }
 
-/** Carries one GET to the API. `url` is a path with its query; `body` is the answer's text, `etag` its entity tag, where it has one. */
+/**
+ * Carries one GET to the API. `url` is a path with its query; `body` is the answer's text, `etag` its entity tag, where it has one. `answer` is the
+ * answer itself, if the API is in the same process: pages say its findings in their language (`core/finding-messages.ts`).
+ */
 export type ApiTransport = (
   url: string,
   headers: RequestHeaders,
-) => Promise<{ status: number; body: string; etag?: string | undefined }>
+) => Promise<{ status: number; body: string; etag?: string | undefined; answer?: unknown }>
 
-/** A client of the API, typed by the endpoint table; every answer is checked by its contract. */
+/** A client of the API, typed by the endpoint table; every answer is checked by its contract, here or where it was written. */
 export interface ApiClient {
   /**
    * @param subject the variable part of the endpoint's path, percent-encoded: an address with or without its leading slash, a login, or `''`
@@ -73,11 +76,11 @@ function clientOf(transport: ApiTransport, credentials: Credentials, kept: LRUCa
     async get(name, subject, query) {
       const url = endpointUrl(name, subject, query)
       const known = kept?.get(url)
-      const { status, body, etag } = await transport(url, { ...credentials, ...(known && { 'if-none-match': known.etag }) })
+      const having = known && { 'if-none-match': known.etag }
+      const { status, body, etag, answer: own } = await transport(url, { ...credentials, ...having })
       if (status === 304 && known) return { ok: true, status: 200, answer: known.answer as AnswerOf<typeof name> }
-      const json: unknown = JSON.parse(body)
-      if (status !== 200) return { ok: false, status, error: ErrorAnswer.parse(json).error }
-      const answer = ENDPOINTS[name].answer.parse(json) as AnswerOf<typeof name>
+      if (status !== 200) return { ok: false, status, error: ((own as ErrorAnswer) ?? ErrorAnswer.parse(JSON.parse(body))).error }
+      const answer = (own ?? ENDPOINTS[name].answer.parse(JSON.parse(body))) as AnswerOf<typeof name>
       if (etag) kept?.set(url, { etag, answer, sizeBytes: BYTES_PER_CHARACTER * (url.length + body.length) })
       return { ok: true, status, answer }
     },

@@ -1,27 +1,27 @@
 import type { ChangeFacts, ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
-import type { Words } from '#words/en/en.ts'
-import { fill, type Ui } from './ui.ts'
+import type { PageT } from '#words/t.ts'
+import type { Ui } from './ui.ts'
 
 /** Each kind of change has a sign beside its color. */
 export const SIGNS = { added: '+', removed: '−', changed: '~', moved: '→' } as const
 
 /** The facts that a reviewer looks for, a sentence each. */
-export function factsOf(facts: ChangeFacts, say: Words['changes']['facts']): string[] {
+export function factsOf(facts: ChangeFacts, t: PageT): string[] {
   const { hiddenCharacters = [], hosts = [], description, commands = [], executables = [] } = facts
   const { allowedTools, serving, truncated } = facts
   const spell = (value: unknown) => (value === null ? '–' : typeof value === 'string' ? value : JSON.stringify(value))
   const values = ({ before, after }: { before: unknown; after: unknown }) => ({ before: spell(before), after: spell(after) })
   return [
     ...hiddenCharacters.map(({ path, line, codePoint, count }) =>
-      fill(say.hidden, { path, line: String(line), codePoint, count: String(count) }),
+      t('changes.facts.hidden', { path, line: String(line), codePoint, count: String(count) }),
     ),
-    ...(description ? [fill(say.description, values(description))] : []),
-    ...commands.map(({ command, path, line }) => fill(say.command, { command, path, line: String(line) })),
-    ...hosts.map(({ host, path, line }) => fill(say.host, { host, path, line: String(line) })),
-    ...executables.map(path => fill(say.executable, { path })),
-    ...(allowedTools ? [fill(say.allowedTools, values(allowedTools))] : []),
-    ...(serving === undefined ? [] : [say[serving]]),
-    ...(truncated ? [fill(say.more, { kinds: truncated.join(', ') })] : []),
+    ...(description ? [t('changes.facts.description', values(description))] : []),
+    ...commands.map(({ command, path, line }) => t('changes.facts.command', { command, path, line: String(line) })),
+    ...hosts.map(({ host, path, line }) => t('changes.facts.host', { host, path, line: String(line) })),
+    ...executables.map(path => t('changes.facts.executable', { path })),
+    ...(allowedTools ? [t('changes.facts.allowedTools', values(allowedTools))] : []),
+    ...(serving === undefined ? [] : [t(`changes.facts.${serving}`)]),
+    ...(truncated ? [t('changes.facts.more', { kinds: truncated.join(', ') })] : []),
   ]
 }
 
@@ -31,8 +31,11 @@ export function withoutDescription({ description: _, ...facts }: ChangeFacts): C
 }
 
 /** `2 skills, 1 document`: those whose texts a license withholds; `null` if there are none. */
-export function withheldItems({ skills, documents }: ChangesPage['notCompared'], { count }: Pick<Ui, 'count'>): string | null {
-  const items = [...(skills > 0 ? [count(skills, 'skill')] : []), ...(documents > 0 ? [count(documents, 'document')] : [])]
+export function withheldItems({ skills, documents }: ChangesPage['notCompared'], { t }: Pick<Ui, 't'>): string | null {
+  const items = [
+    ...(skills > 0 ? [t('counts.skill', { n: skills })] : []),
+    ...(documents > 0 ? [t('counts.document', { n: documents })] : []),
+  ]
   return items.length === 0 ? null : items.join(', ')
 }
 
@@ -42,11 +45,11 @@ export function isDescribedOnly({ before, after }: Pick<SkillChangesPage['skill'
 }
 
 /** Tokens of items before and after, as words; `null` if no side delivers a text. */
-export function tokensOf(items: readonly Pick<ChangeItem, 'before' | 'after'>[], { number, words }: Ui): string | null {
+export function tokensOf(items: readonly Pick<ChangeItem, 'before' | 'after'>[], { number, t }: Ui): string | null {
   if (items.every(({ before, after }) => (before?.tokens ?? after?.tokens ?? null) === null)) return null
   const sum = (side: 'before' | 'after') => items.reduce((all, item) => all + (item[side]?.tokens ?? 0), 0)
   const [before, after] = [number(sum('before')), number(sum('after'))]
-  return fill(words.changes.tokens, { tokens: before === after ? `~${after}` : `~${before} → ~${after}` })
+  return t('changes.tokens', { tokens: before === after ? `~${after}` : `~${before} → ~${after}` })
 }
 
 /** The fields of a front matter that differ, without name and description, which have their own place: a line each, before and after. */

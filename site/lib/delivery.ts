@@ -1,7 +1,7 @@
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { Fragment, FragmentOfFile } from '#core/contract/shared.ts'
 import type { ApiClient, ApiResult } from './api-client.ts'
-import { fill, type Ui } from './ui.ts'
+import type { Ui } from './ui.ts'
 
 export type SkillPage = Extract<AnswerOf<'skills'>, { status: 'ready' }>
 
@@ -77,8 +77,8 @@ export function partsOf({ page: { skill }, number, all }: Delivery): Part[] {
 }
 
 /** `rule 1 of 2` */
-export function kindWords({ words: { skill } }: Ui, kind: Part['kind'], place: Part['place']): string {
-  return place === undefined ? skill.kinds[kind] : fill(skill.place, { kind: skill.kinds[kind], ...place })
+export function kindWords({ t }: Ui, kind: Part['kind'], place: Part['place']): string {
+  return place === undefined ? t(`skill.kinds.${kind}`) : t('skill.place', { kind: t(`skill.kinds.${kind}`), ...place })
 }
 
 /** Pages of one skill in their order, as if they were one page. */

@@ -1,9 +1,9 @@
-import type { Words } from '#words/en/en.ts'
+import type { PAGES } from '#words/en/en.ts'
 
 /** A page of the documentation. Its text is a file of the project, so that the documentation and the handbook say the same. */
 export interface DocsPage {
   /** Of its label in the catalogue, and of its translations: `docs/<language>/<name>.md`. */
-  name: keyof Words['docs']['labels']
+  name: keyof (typeof PAGES)['docs']['labels']
   /** Its path below `/docs`; `''` is the first page. */
   slug: string
   /** Of the English text, from the root of the project; `null`: rendered from the contract of the interface. */
@@ -12,7 +12,7 @@ export interface DocsPage {
 
 const HANDBOOK = 'examples/handbook'
 
-type DocsSection = { name: keyof Words['docs']['sections']; pages: readonly DocsPage[] }
+type DocsSection = { name: keyof (typeof PAGES)['docs']['sections']; pages: readonly DocsPage[] }
 
 /** The pages in the order in which they are read. */
 export const DOCS_SECTIONS: readonly DocsSection[] = [

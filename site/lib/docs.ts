@@ -2,13 +2,11 @@ import { z } from 'zod'
 import { REPOSITORY_ERRORS } from '#core/contract/address-errors.ts'
 import { COMMON_ERRORS, ENDPOINTS } from '#core/contract/endpoints.ts'
 import { parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
-import type { Words } from '#words/en/en.ts'
 import type { Language } from '#words/languages.ts'
-import { WORDS } from '#words/words.ts'
+import { PAGE_T, type PageT } from '#words/t.ts'
 import { type ContentsEntry, contentsOf } from './contents.ts'
 import { DOCS_PAGES, type DocsPage, docsHref } from './docs-pages.ts'
 import { renderMarkdown, slugOf } from './render-markdown.ts'
-import { fill } from './ui.ts'
 
 /** A page of the documentation, ready to be shown. */
 export interface RenderedDocs {
@@ -53,11 +51,11 @@ function renderPage(
   const source = path === null ? formatReference(language) : sources[`/${path}`]
   if (source === undefined) throw new Error(`the documentation has no text ${path}`)
   const text = source.replace(/^---\n[\s\S]*?\n---\n/, '').trimStart()
-  const [, title = WORDS[language].docs.labels[page.name]] = /^# (.*)\n/.exec(text) ?? []
+  const [, title = PAGE_T[language](`docs.labels.${page.name}`)] = /^# (.*)\n/.exec(text) ?? []
   const html = renderMarkdown(text.replace(/^# .*\n/, ''), {
     idPrefix: '',
     headingOffset: 0,
-    say: WORDS[language].text,
+    t: PAGE_T[language],
     resolveLink: href => resolveDocsLink(path ?? '', language, href),
   })
   return { page, title, text, html, headings: contentsOf(html) }
@@ -106,39 +104,38 @@ interface Schema {
 
 /** The reference of the REST interface as Markdown, from the contract that checks requests and answers. */
 function formatReference(language: Language): string {
-  const words = WORDS[language]
-  const say = words.reference
+  const t = PAGE_T[language]
   const shapes = new Map<string, Schema>()
   const routes = Object.values(ENDPOINTS).map(endpoint => {
     const answer = endpoint.status === 204 ? {} : toSchema(endpoint.answer, 'output', shapes)
     const said: readonly string[] = endpoint.subject === 'address' ? [...COMMON_ERRORS, ...REPOSITORY_ERRORS] : COMMON_ERRORS
     const own = endpoint.errors.filter(code => !said.includes(code))
     return [
-      `## ${translated(endpoint.summary, words)}`,
+      `## ${translated(endpoint.summary, t)}`,
       ['```', requestLine(endpoint), '```'].join('\n'),
-      ...fieldTable(say.parameter, toQuery(endpoint.query, shapes), words),
-      ...(endpoint.body === null ? [] : [fill(say.takes, { type: typeWords(toSchema(endpoint.body, 'input', shapes), words) })]),
-      endpoint.status === 204 ? say.answersNothing : fill(say.answers, { type: typeWords(answer, words) }),
-      own.length === 0 ? '' : fill(say.errors, { codes: codes(own) }),
+      ...fieldTable(t('reference.parameter'), toQuery(endpoint.query, shapes), t),
+      ...(endpoint.body === null ? [] : [t('reference.takes', { type: typeWords(toSchema(endpoint.body, 'input', shapes), t) })]),
+      endpoint.status === 204 ? t('reference.answersNothing') : t('reference.answers', { type: typeWords(answer, t) }),
+      own.length === 0 ? '' : t('reference.errors', { codes: codes(own) }),
     ].filter(part => part !== '')
   })
   const index = Object.values(ENDPOINTS).map(endpoint => {
-    const heading = translated(endpoint.summary, words)
+    const heading = translated(endpoint.summary, t)
     return `| [${heading}](#${slugOf(heading)}) | \`${endpoint.method} ${endpoint.path}\` |`
   })
   const listed = [...shapes].sort(([left], [right]) => (left < right ? -1 : 1))
   return [
-    `# ${say.title}`,
-    say.about,
-    say.examples,
-    `## ${say.routes}`,
-    [`| ${say.meaning} | ${say.route} |`, '|---|---|', ...index].join('\n'),
+    `# ${t('reference.title')}`,
+    t.find('reference.about') ?? '',
+    t('reference.examples'),
+    `## ${t('reference.routes')}`,
+    [`| ${t('reference.meaning')} | ${t('reference.route')} |`, '|---|---|', ...index].join('\n'),
     ...routes.flat(),
-    `## ${say.errorsOfAll}`,
-    fill(say.common, { codes: codes(COMMON_ERRORS) }),
-    fill(say.ofAddresses, { codes: codes(REPOSITORY_ERRORS) }),
-    `## ${say.shapes}`,
-    ...listed.flatMap(([name, schema]) => [`### ${name}`, ...shapeParts(schema, words)]),
+    `## ${t('reference.errorsOfAll')}`,
+    t('reference.common', { codes: codes(COMMON_ERRORS) }),
+    t('reference.ofAddresses', { address: '{address}', codes: codes(REPOSITORY_ERRORS) }),
+    `## ${t('reference.shapes')}`,
+    ...listed.flatMap(([name, schema]) => [`### ${name}`, ...shapeParts(schema, t)]),
     '',
   ].join('\n\n')
 }
@@ -173,53 +170,52 @@ function toSchema(contract: z.ZodType, io: 'input' | 'output', shapes: Map<strin
   return { $ref: `#/$defs/${schema.id}` }
 }
 
-function shapeParts(schema: Schema, words: Words): string[] {
-  const say = words.reference
-  const about = schema.description === undefined ? [] : [translated(schema.description, words)]
+function shapeParts(schema: Schema, t: PageT): string[] {
+  const about = schema.description === undefined ? [] : [translated(schema.description, t)]
   const options = schema.anyOf ?? schema.oneOf
-  if (options) return [...about, fill(say.oneOf, { types: options.map(option => typeWords(option, words)).join(', ') })]
-  const table = fieldTable(say.field, schema, words)
-  return [...about, ...(table.length > 0 ? table : [fill(say.a, { type: typeWords(schema, words) })])]
+  if (options) return [...about, t('reference.oneOf', { types: options.map(option => typeWords(option, t)).join(', ') })]
+  const table = fieldTable(t('reference.field'), schema, t)
+  return [...about, ...(table.length > 0 ? table : [t('reference.a', { type: typeWords(schema, t) })])]
 }
 
-function fieldTable(kind: string, { properties = {}, required = [] }: Schema, words: Words): string[] {
-  const say = words.reference
+function fieldTable(kind: string, { properties = {}, required = [] }: Schema, t: PageT): string[] {
   const rows = Object.entries(properties).map(([name, field]) => {
     const presence = required.includes(name)
       ? ''
       : field.default === undefined
-        ? say.optional
-        : fill(say.default, { value: String(field.default) })
-    const about = [presence, translated(field.description ?? '', words)].filter(Boolean).join('. ')
-    return `| \`${name}\` | ${typeWords(field, words)} | ${about.replaceAll('|', '\\|').replaceAll('\n', ' ')} |`
+        ? t('reference.optional')
+        : t('reference.default', { value: String(field.default) })
+    const about = [presence, translated(field.description ?? '', t)].filter(Boolean).join('. ')
+    return `| \`${name}\` | ${typeWords(field, t)} | ${about.replaceAll('|', '\\|').replaceAll('\n', ' ')} |`
   })
-  return rows.length === 0 ? [] : [[`| ${kind} | ${say.type} | ${say.meaning} |`, '|---|---|---|', ...rows].join('\n')]
+  return rows.length === 0
+    ? []
+    : [[`| ${kind} | ${t('reference.type')} | ${t('reference.meaning')} |`, '|---|---|---|', ...rows].join('\n')]
 }
 
 /** A type in words, with links to shapes. */
-function typeWords(schema: Schema, words: Words): string {
-  const say = words.reference
-  const either = ` ${say.or} `
+function typeWords(schema: Schema, t: PageT): string {
+  const either = ` ${t('reference.or')} `
   const name = schema.$ref?.replace(/^.*\//, '')
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum) return schema.enum.map(value => `\`${JSON.stringify(value)}\``).join(either)
   const options =
     schema.anyOf ?? schema.oneOf ?? (Array.isArray(schema.type) ? schema.type.map(type => ({ ...schema, type })) : null)
-  if (options) return options.map(option => typeWords(option, words)).join(either)
-  if (schema.type === 'array') return fill(say.listOf, { type: typeWords(schema.items ?? {}, words) })
+  if (options) return options.map(option => typeWords(option, t)).join(either)
+  if (schema.type === 'array') return t('reference.listOf', { type: typeWords(schema.items ?? {}, t) })
   if (schema.type === 'object' && typeof schema.additionalProperties === 'object')
-    return fill(say.mapOf, { type: typeWords(schema.additionalProperties, words) })
+    return t('reference.mapOf', { type: typeWords(schema.additionalProperties, t) })
   if (schema.type === 'integer' && schema.minimum !== undefined && schema.maximum !== undefined)
-    return integerWords(schema.minimum, schema.maximum, words)
+    return integerWords(schema.minimum, schema.maximum, t)
   return typeof schema.type === 'string' ? schema.type : 'any'
 }
 
-function integerWords(min: number, max: number, { reference: say }: Words): string {
+function integerWords(min: number, max: number, t: PageT): string {
   if (max === Number.MAX_SAFE_INTEGER) return 'integer'
-  return fill(say.integer, { min: String(min), max: String(max) })
+  return t('reference.integer', { min: String(min), max: String(max) })
 }
 
-function translated(description: string, { contract }: Words): string {
-  return contract[description] ?? description
+function translated(description: string, t: PageT): string {
+  return t.find(`contract.${description}`) ?? description
 }

@@ -1,5 +1,5 @@
 import type { LegalDocument, LegalKind } from '#core/contract/legal.ts'
-import type { Words } from '#words/en/en.ts'
+import type { PageT } from '#words/t.ts'
 import type { ApiClient } from './api-client.ts'
 import { type ContentsEntry, contentsOf } from './contents.ts'
 import { chooseLanguage } from './languages.ts'
@@ -21,18 +21,18 @@ export async function loadLegalPage(
   client: ApiClient,
   kind: LegalKind,
   wanted: readonly string[],
-  say: Words['text'],
+  t: PageT,
 ): Promise<LegalPage | null> {
   const result = await client.get('legal', kind, {})
-  return result.ok ? renderLegal(result.answer, wanted, say) : null
+  return result.ok ? renderLegal(result.answer, wanted, t) : null
 }
 
-function renderLegal({ texts, revised }: LegalDocument, wanted: readonly string[], say: Words['text']): LegalPage | null {
+function renderLegal({ texts, revised }: LegalDocument, wanted: readonly string[], t: PageT): LegalPage | null {
   const languages = Object.keys(texts)
   const language = chooseLanguage(wanted, languages)
   const text = language === null ? undefined : texts[language]
   if (language === null || text === undefined) return null
-  const html = renderMarkdown(text.body, { idPrefix: '', headingOffset: 0, resolveLink: resolveOperatorLink, say })
+  const html = renderMarkdown(text.body, { idPrefix: '', headingOffset: 0, resolveLink: resolveOperatorLink, t })
   return {
     language,
     title: text.title,

@@ -12,7 +12,7 @@ import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
 import { tagsOf, versionsOf } from './refs.ts'
 import type { ChangedFile } from './skill-files.ts'
-import { ENGLISH, fill } from './ui.ts'
+import { ENGLISH } from './ui.ts'
 
 type MountPage = Extract<AddressPage, { kind: 'mount' }>
 
@@ -107,18 +107,18 @@ function changesLines(
   { from, items, notCompared, nextCursor }: ChangesPage,
   link: Link,
 ): string[] {
-  const say = ENGLISH.words.changes
+  const { t } = ENGLISH
   const untold = withheldItems(notCompared, ENGLISH)
-  const same = untold === null ? say.same : say.sameCompared
+  const same = untold === null ? t('changes.same') : t('changes.sameCompared')
   const hrefOf = (parameters: object) => pageHref(address, 'changes', { from: request.from, ...parameters })
   const rows = items.map(item => {
     const what = [item.kind, item.change, ...item.parts].join(', ')
-    const facts = item.kind === 'manifest' ? [] : factsOf(item.facts, say.facts)
+    const facts = item.kind === 'manifest' ? [] : factsOf(item.facts, t)
     const name = item.kind === 'skill' ? link(item.path, hrefOf({ path: item.path })) : inline(item.path)
     return [`- ${SIGNS[item.change]} ${name}: ${what}`, ...facts.map(fact => `  - ${inline(fact)}`)].join('\n')
   })
   const next = nextCursor === null ? [] : ['', link('Next page', hrefOf({ path: request.path, cursor: nextCursor }))]
-  const told = untold === null ? [] : ['', fill(say.notCompared, { items: untold })]
+  const told = untold === null ? [] : ['', t('changes.notCompared', { items: untold })]
   return [`From commit ${from.commit}.`, '', ...(rows.length === 0 ? [same] : rows), ...told, ...next]
 }
 
@@ -128,15 +128,15 @@ function skillChangesLines(
   link: Link,
 ): string[] {
   const { from, skill, entries } = page
-  const facts = factsOf(skill.facts, ENGLISH.words.changes.facts)
-  const say = ENGLISH.words.changes
+  const { t } = ENGLISH
+  const facts = factsOf(skill.facts, t)
   const isDescribed = isDescribedOnly(skill)
-  const change = isDescribed && skill.change === 'unchanged' ? say.untold : skill.change
+  const change = isDescribed && skill.change === 'unchanged' ? t('changes.untold') : skill.change
   const hrefOf = ({ path, movedFrom }: ChangedFile) => pageHref(address, 'changes', { path, was: movedFrom, from: request.from })
   return [
     `## ${inline(skill.path)}`,
     '',
-    ...(isDescribed ? [say.textNotCompared, ''] : []),
+    ...(isDescribed ? [t('changes.textNotCompared'), ''] : []),
     `${change}${skill.parts.length > 0 ? `: ${skill.parts.join(', ')}` : ''}. From commit ${from.commit}.`,
     ...facts.map(fact => `- ${inline(fact)}`),
     ...entries.flatMap(({ kind, path, change, content }) => [
@@ -170,7 +170,7 @@ function overviewLines(
   const about = manifest === undefined ? [] : [`> ${inline(manifest.name)}: ${inline(manifest.description)}`, '']
   return [
     ...about,
-    `${ENGLISH.count(counts.skills, 'skill')}, ${ENGLISH.count(counts.documents, 'document')}, ${ENGLISH.license(license)}.`,
+    `${ENGLISH.t('counts.skill', { n: counts.skills })}, ${ENGLISH.t('counts.document', { n: counts.documents })}, ${ENGLISH.license(license)}.`,
     '',
     '## Skills',
     '',
@@ -189,7 +189,7 @@ function entryLine({ address }: MountPage, entry: BrowseEntry, link: Link): stri
     return `- skill ${link(entry.skill.name, contentHref(address, entry.skill.path))}: ${inline(entry.skill.description)}`
   if (entry.kind === 'file') return `- file ${link(entry.path, contentHref(address, entry.path))}`
   const { counts, path } = entry
-  return `- folder ${link(`${path}/`, pageHref(address, 'browse', { path }))}: ${ENGLISH.count(counts.skills, 'skill')}, ${ENGLISH.count(counts.documents, 'document')}`
+  return `- folder ${link(`${path}/`, pageHref(address, 'browse', { path }))}: ${ENGLISH.t('counts.skill', { n: counts.skills })}, ${ENGLISH.t('counts.document', { n: counts.documents })}`
 }
 
 function findLines({ address, request }: MountPage, { items, nextCursor }: FindPage, link: Link): string[] {
@@ -220,7 +220,7 @@ function skillLines(delivery: Delivery): string[] {
     `${inline(skill.path)}, ${ENGLISH.license(skill.serving.license)}. ${state}`,
     ...partsOf(delivery).flatMap(({ kind, path, content }) => [
       '',
-      `### ${ENGLISH.words.skill.kinds[kind]}: ${inline(path)}`,
+      `### ${ENGLISH.t(`skill.kinds.${kind}`)}: ${inline(path)}`,
       '',
       fence(content),
     ]),

@@ -6,7 +6,7 @@ import type { ApiClient, ApiError } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
 import { findNearRefs, versionsOf } from './refs.ts'
-import { fill, type Ui } from './ui.ts'
+import type { Ui } from './ui.ts'
 
 /** What does not exist, by the code of the error. */
 const MISSING = {
@@ -176,9 +176,9 @@ export function wordsOfName(name: string): string {
 }
 
 /** What is said of a ref that does not exist. */
-export function noRefWords(missing: string, { words: { lost } }: Ui): string {
-  const said = fill(lost.noRef, { missing })
-  return isShortenedSha(missing) ? `${said} ${lost.wholeHash}` : said
+export function noRefWords(missing: string, { t }: Ui): string {
+  const said = t('lost.noRef', { missing })
+  return isShortenedSha(missing) ? `${said} ${t('lost.wholeHash')}` : said
 }
 
 /** The account, the repository, and the ref if the address has one. */

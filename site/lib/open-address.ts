@@ -3,7 +3,7 @@ import { chooseReading, readTypedAddress, type TypedAddress, type TypedContext }
 import type { ApiClient } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref } from './links.ts'
 import { readAddress } from './read-address.ts'
-import { fill, type Ui } from './ui.ts'
+import type { Ui } from './ui.ts'
 
 /** The page for a text in the address field, or the error to show. */
 export type OpenTarget = { location: string } | { message: string }
@@ -64,18 +64,17 @@ function unreadableWords(
   { code, message }: Extract<TypedAddress, { kind: 'unreadable' }>,
   text: string,
   { hosts }: TypedContext,
-  { words, join }: Ui,
+  { t, join }: Ui,
 ): string {
-  const say = words.open
   const starts = join(
     hosts.map(host => `${host}/`),
     'disjunction',
   )
-  if (text.trim() === '') return fill(say.empty, { starts })
-  if (code === null) return hosts.includes(ACCOUNT_HOST) ? say.foreignOrGithub : say.foreign
-  if (NAMES.has(code) && /\s/.test(text.trim())) return fill(say.words, { starts })
-  if (code === 'address.unknown_host' && !text.includes('/')) return fill(say.oneWord, { starts })
-  const translated = words.errors[code]
-  const where = code === 'address.unknown_host' ? `; ${fill(say.starts, { starts })}` : ''
-  return fill(say.noAddress, { message: translated === undefined ? message : translated + where })
+  if (text.trim() === '') return t('open.empty', { starts })
+  if (code === null) return hosts.includes(ACCOUNT_HOST) ? t('open.foreignOrGithub') : t('open.foreign')
+  if (NAMES.has(code) && /\s/.test(text.trim())) return t('open.words', { starts })
+  if (code === 'address.unknown_host' && !text.includes('/')) return t('open.oneWord', { starts })
+  const translated = t.find(`errorOnPage.${code}`)
+  const where = code === 'address.unknown_host' ? `; ${t('open.starts', { starts })}` : ''
+  return t('open.noAddress', { message: translated === undefined ? message : translated + where })
 }

@@ -1,17 +1,16 @@
 import MarkdownIt from 'markdown-it'
 import footnotes from 'markdown-it-footnote'
-import type { Words } from '#words/en/en.ts'
+import type { PageT } from '#words/t.ts'
 import { escapeHtml, markHidden } from './hidden-characters.ts'
 import { highlightCode } from './highlight.ts'
-import { fill } from './ui.ts'
 
 export interface MarkdownOptions {
   /** Resolves the target of a link; `null` shows the words without a link. */
   resolveLink(href: string): string | null
   /** Prefix of every id in the text, so that it cannot collide with an id of the page. */
   idPrefix: string
-  /** How the page names parts of the text. */
-  say: Words['text']
+  /** Names parts of the text. */
+  t: PageT
   /** How many levels the headings of the text lie below those of the page. Default: 2. */
   headingOffset?: number
 }
@@ -78,8 +77,8 @@ function createMarkdown() {
   rules.code_block = (tokens, index) => codeBlock(tokens[index]?.content ?? '')
   rules.fence = (tokens, index) => codeBlock(tokens[index]?.content ?? '', /^\S*/.exec(tokens[index]?.info.trim() ?? '')?.[0])
   rules.image = (tokens, index, _options, env) => {
-    const { say } = env as RenderEnv
-    return `<span class="image-name">${fill(say.image, { name: markHidden(tokens[index]?.content || say.noDescription) })}</span>`
+    const { t } = env as RenderEnv
+    return `<span class="image-name">${t('text.image', { name: markHidden(tokens[index]?.content || t('text.noDescription')) })}</span>`
   }
 
   rules.heading_open = (tokens, index, _options, env) => {
@@ -102,7 +101,7 @@ function createMarkdown() {
   rules.link_close = (_tokens, _index, _options, env) => ((env as RenderEnv).openLinks.pop() ? '</a>' : '')
 
   rules.table_open = (_tokens, _index, _options, env) =>
-    `<div class="table" tabindex="0" role="group" aria-label="${(env as RenderEnv).say.table}"><table>\n`
+    `<div class="table" tabindex="0" role="group" aria-label="${(env as RenderEnv).t('text.table')}"><table>\n`
   rules.table_close = () => '</table></div>\n'
   for (const cell of ['th', 'td'] as const) {
     rules[`${cell}_open`] = (tokens, index, _options, env) => {
@@ -122,13 +121,13 @@ function nameFootnotes(md: InstanceType<typeof MarkdownIt>): void {
   const { rules } = md.renderer
   rules.footnote_anchor_name = (tokens, index, _options, env) => `-${(env as RenderEnv).idPrefix}${footnoteNumber(tokens[index])}`
   rules.footnote_block_open = (_tokens, _index, _options, env) =>
-    `<div class="footnotes" role="group" aria-label="${(env as RenderEnv).say.footnotes}"><ol>\n`
+    `<div class="footnotes" role="group" aria-label="${(env as RenderEnv).t('text.footnotes')}"><ol>\n`
   rules.footnote_block_close = () => '</ol></div>\n'
   rules.footnote_anchor = (tokens, index, _options, env) => {
     const { subId = 0 } = (tokens[index]?.meta ?? {}) as { subId?: number }
     const number = `${footnoteNumber(tokens[index])}${subId > 0 ? `:${subId}` : ''}`
     const id = escapeHtml(`fnref-${(env as RenderEnv).idPrefix}${number}`)
-    return ` <a href="#${id}" aria-label="${fill((env as RenderEnv).say.backTo, { n: number })}">^</a>`
+    return ` <a href="#${id}" aria-label="${(env as RenderEnv).t('text.backTo', { n: number })}">^</a>`
   }
 }
 
@@ -206,9 +205,9 @@ function readTasks(md: InstanceType<typeof MarkdownIt>): void {
     }
   })
   md.renderer.rules.task = (tokens, index, _options, env) => {
-    const { say } = env as RenderEnv
+    const { t } = env as RenderEnv
     const isDone = tokens[index]?.meta?.isDone === true
-    return `<span class="task" role="img" aria-label="${isDone ? say.done : say.toDo}">${isDone ? '☑' : '☐'}</span> `
+    return `<span class="task" role="img" aria-label="${isDone ? t('text.done') : t('text.toDo')}">${isDone ? '☑' : '☐'}</span> `
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Address } from '#core/address.ts'
 import type { Language } from '#words/languages.ts'
-import { WORDS } from '#words/words.ts'
+import { PAGE_T } from '#words/t.ts'
 import { renderCode } from './highlight.ts'
 import { resolveLink } from './links.ts'
 import { renderMarkdown, TooManyCells } from './render-markdown.ts'
@@ -58,7 +58,7 @@ function toHtml(text: TextToRender): string {
   const { content, path, address, idPrefix, language } = text
   return renderMarkdown(content, {
     idPrefix,
-    say: WORDS[language].text,
+    t: PAGE_T[language],
     resolveLink: href => resolveLink(address, path, href, idPrefix),
   })
 }

@@ -1,16 +1,13 @@
 import type { License } from '#core/contract/shared.ts'
 import type { ChosenLanguage } from '#core/page-language.ts'
-import type { Words } from '#words/en/en.ts'
 import { LANGUAGES, type Language } from '#words/languages.ts'
-import { WORDS } from '#words/words.ts'
+import { PAGE_T, type PageT } from '#words/t.ts'
 
 /** A language in use: its words, and how it formats numbers, dates and plurals. */
 export interface Ui extends ChosenLanguage {
-  words: Words
+  t: PageT
   /** `1,200` */
   number(value: number): string
-  /** `1 skill`, `12 skills` */
-  count(value: number, noun: keyof Words['counts']): string
   /** `7 bytes`, `4.2 KiB` */
   bytes(sizeBytes: number): string
   /** `2026-11-20 21:52 UTC`, of an ISO 8601 instant */
@@ -28,45 +25,39 @@ const KIBIBYTE = 1024
 const MINUTE_SECONDS = 60
 
 function createUi(language: Language, isChosen: boolean): Ui {
-  const words = WORDS[language]
+  const t = PAGE_T[language]
   const numbers = new Intl.NumberFormat(language)
   const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-  const plurals = new Intl.PluralRules(language)
   const lists = {
     conjunction: new Intl.ListFormat(language, { type: 'conjunction' }),
     disjunction: new Intl.ListFormat(language, { type: 'disjunction' }),
   }
   const number = (value: number) => numbers.format(value)
-  const count = (value: number, noun: keyof Words['counts']) => {
-    const forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string } = words.counts[noun]
-    return fill(forms[plurals.select(value)] ?? forms.other, { n: number(value) })
-  }
-  const date = (instant: string, template: string) => {
+  const date = (instant: string, format: 'day' | 'instant') => {
     const [, year = '', month = '', day = '', time = ''] = /^(\d+)-(\d\d)-(\d\d)(?:T(\d\d:\d\d))?/.exec(instant) ?? []
-    return fill(template, { year, month, day, time })
+    return t.find(`formats.${format}`, { year, month, day, time }) ?? instant
   }
-  const instant = (text: string) => date(text, words.formats.instant)
+  const instant = (text: string) => date(text, 'instant')
   return {
     language,
     isChosen,
-    words,
+    t,
     number,
-    count,
     instant,
-    day: text => date(text, words.formats.day),
+    day: text => date(text, 'day'),
     bytes(sizeBytes) {
-      if (sizeBytes < KIBIBYTE) return count(sizeBytes, 'byte')
+      if (sizeBytes < KIBIBYTE) return t('counts.byte', { n: sizeBytes })
       const [amount, unit] = sizeBytes < KIBIBYTE ** 2 ? [sizeBytes / KIBIBYTE, 'KiB'] : [sizeBytes / KIBIBYTE ** 2, 'MiB']
       return `${amount < 10 ? tenths.format(amount) : number(Math.round(amount))} ${unit}`
     },
     wait(seconds, now) {
-      if (seconds <= MINUTE_SECONDS) return count(seconds, 'second')
-      const minutes = count(Math.ceil(seconds / MINUTE_SECONDS), 'minute')
+      if (seconds <= MINUTE_SECONDS) return t('counts.second', { n: seconds })
+      const minutes = t('counts.minute', { n: Math.ceil(seconds / MINUTE_SECONDS) })
       // Rounded up to the next full minute, so that a retry at that time is not early.
       const until = Math.ceil((now.getTime() / 1000 + seconds) / MINUTE_SECONDS) * MINUTE_SECONDS
-      return fill(words.formats.wait, { minutes, instant: instant(new Date(until * 1000).toISOString()) })
+      return t('formats.wait', { minutes, instant: instant(new Date(until * 1000).toISOString()) })
     },
-    license: ({ kind, name }) => name ?? words.license[kind],
+    license: ({ kind, name }) => name ?? t(`license.${kind}`),
     join: (parts, type) => lists[type].format(parts),
   }
 }
@@ -82,11 +73,6 @@ export function uiFor({ language, isChosen }: ChosenLanguage): Ui {
 
 /** English, for agents and commands. */
 export const ENGLISH = uiFor({ language: 'en', isChosen: false })
-
-/** The template with its values. A value may have braces of its own. */
-export function fill(template: string, values: Readonly<Record<string, string | number>>): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
-}
 
 /** A piece of a sentence. */
 export type PhrasePart =

@@ -1,7 +1,7 @@
 import { type Address, formatAddress } from '#core/address.ts'
-import { NOT_INSTALLABLE } from '#core/advice.ts'
+import { NOT_INSTALLABLE } from '#core/not-installable.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
-import type { Words } from '#words/en/en.ts'
+import type { PageT } from '#words/t.ts'
 import { apiHref } from './links.ts'
 
 /** How one client uses an address. */
@@ -21,13 +21,7 @@ export interface Snippet {
  * @param skillPath of a `SKILL.md`, where the page shows one
  * @param isPrivate leaves out clients that cannot send a token, and the badge, which shows public repositories only
  */
-export function snippetsFor(
-  address: Address,
-  baseUrl: string,
-  say: Words['use'],
-  skillPath?: string,
-  isPrivate = false,
-): Snippet[] {
+export function snippetsFor(address: Address, baseUrl: string, t: PageT, skillPath?: string, isPrivate = false): Snippet[] {
   const path = formatAddress(address)
   const server = `${baseUrl}/mcp${path}`
   // Many repositories are called "skills" or "agents".
@@ -35,7 +29,12 @@ export function snippetsFor(
   const folder = skillPath === undefined ? path : formatAddress({ ...address, path: parentOf(skillPath as RepoPath) })
   const request = baseUrl + (skillPath === undefined ? `/api/v1/mounts${path}` : apiHref('skills', path, { path: skillPath }))
   const snippets: Omit<Snippet, 'reach'>[] = [
-    { client: 'Claude Code', place: say.run, language: 'sh', code: `claude mcp add --transport http ${name} ${quote(server)}` },
+    {
+      client: 'Claude Code',
+      place: t('use.run'),
+      language: 'sh',
+      code: `claude mcp add --transport http ${name} ${quote(server)}`,
+    },
     {
       client: 'Codex',
       place: '~/.codex/config.toml',
@@ -55,23 +54,25 @@ export function snippetsFor(
       language: 'json',
       code: json({ mcpServers: { [name]: { httpUrl: server } } }),
     },
-    { client: say.otherClient, place: isPrivate ? say.httpWithToken : say.http, language: 'text', code: server },
-    { client: say.files, place: say.runInProject, language: 'sh', code: `npx skills add ${quote(baseUrl + folder)}` },
-    { client: 'REST', place: say.run, language: 'sh', code: `curl ${isPrivate ? WITH_TOKEN : ''}${quote(request)}` },
+    { client: t('use.otherClient'), place: isPrivate ? t('use.httpWithToken') : t('use.http'), language: 'text', code: server },
+    { client: t('use.files'), place: t('use.runInProject'), language: 'sh', code: `npx skills add ${quote(baseUrl + folder)}` },
+    { client: 'REST', place: t('use.run'), language: 'sh', code: `curl ${isPrivate ? WITH_TOKEN : ''}${quote(request)}` },
     {
-      client: say.lock,
-      place: say.runMountglass,
+      client: t('use.lock'),
+      place: t('use.runMountglass'),
       language: 'sh',
       code: `mountglass pin --service ${quote(baseUrl)} ${quote(folder)}`,
     },
-    { client: say.badge, place: say.inReadme, language: 'text', code: badge(baseUrl, path) },
+    { client: t('use.badge'), place: t('use.inReadme'), language: 'text', code: badge(baseUrl, path) },
   ]
-  const ofSkill = skillPath === undefined ? [] : [say.files, 'REST']
-  const usable = isPrivate ? snippets.filter(({ client }) => ![say.files, say.lock, say.badge].includes(client)) : snippets
+  const ofSkill = skillPath === undefined ? [] : [t('use.files'), 'REST']
+  const usable = isPrivate
+    ? snippets.filter(({ client }) => ![t('use.files'), t('use.lock'), t('use.badge')].includes(client))
+    : snippets
   return usable.map(snippet => ({ ...snippet, reach: reachOf(snippet.client) }))
 
   function reachOf(client: string): Snippet['reach'] {
-    if (client === say.lock || client === say.badge) return null
+    if (client === t('use.lock') || client === t('use.badge')) return null
     return ofSkill.includes(client) ? 'skill' : 'address'
   }
 }

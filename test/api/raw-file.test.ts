@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseRange } from '#api/http/send-file.ts'
-import { CASE_MESSAGE } from '#core/errors.ts'
+import { errorMessage } from '#core/errors.ts'
 import { RAW_FILE_BYTES } from '#core/limits.ts'
 import { countGitStreams } from '#test/support/git-streams.ts'
 import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
@@ -145,7 +145,7 @@ test('any part of a file of more than 100 MiB is 413 before git reads it', async
       413,
       {
         code: 'file.too_large',
-        message: CASE_MESSAGE['file.too_large:raw'],
+        message: errorMessage('file.too_large:raw'),
         sourceUrl: `${BASE_URL}${urlOf('larger.bin')}`,
       },
     ])

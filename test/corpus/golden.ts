@@ -155,8 +155,8 @@ function kindsOfLinks(folder: string, whole: readonly ListedEntry[]): Published[
 function brokenLinks(contexts: ReadonlyMap<string, ContextRow>, whole: readonly ListedEntry[]): number {
   const known = new Set([...whole.map(({ path }) => path), ...foldersOf(whole)])
   return [...contexts.values()].flatMap(({ directory, warnings }) =>
-    warnings.filter(({ code, message }) => {
-      const target = message.replace(/ leads to (?:nothing|no file of the skill)$/, '').replace(/[?#].*$/, '')
+    warnings.filter(({ code, values }) => {
+      const target = String(values?.target).replace(/[?#].*$/, '')
       return code === 'reference.broken' && !known.has(posix.join(directory, target).replace(/\/$/, ''))
     }),
   ).length

@@ -69,7 +69,7 @@ async function serverOf({ client, language, code }: Snippet): Promise<string> {
 test.each(['at the branch', 'pinned'])('the copied text of a page works as described, %s', async pin => {
   const address = parseAddress(pin === 'pinned' ? `${HANDBOOK}@${commit}` : HANDBOOK, ['local'])
   await service.get('mounts', `${HANDBOOK}${pin === 'pinned' ? `@${commit}` : ''}`)
-  const snippets = snippetsFor(address, service.baseUrl, ENGLISH.words.use, SKILL)
+  const snippets = snippetsFor(address, service.baseUrl, ENGLISH.t, SKILL)
   const servers = ['Claude Code', 'Codex', 'Cursor', 'VS Code', 'Gemini CLI', 'Another MCP client']
   for (const snippet of snippets) {
     const { client, code } = snippet

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
+import { withMessage } from '#core/finding-messages.ts'
 import { INDEX_PROCESSOR_SECONDS } from '#core/limits.ts'
 import { TIME_SHARES } from '#indexer/pipeline/used-time.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
@@ -41,7 +42,7 @@ async function indexFor(shareAt: (asked: number) => number, files: Record<string
     {},
     { startUsedTime },
   ).finally(() => vi.useRealTimers())
-  return { header, rows, section, messages: header.root.diagnostics.map(({ message }) => message), asked }
+  return { header, rows, section, messages: header.root.diagnostics.map(one => withMessage(one).message), asked }
 }
 
 describe('a job that runs out of processor time', () => {

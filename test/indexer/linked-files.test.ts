@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { withMessage } from '#core/finding-messages.ts'
 import { LICENSE_TEXT_BYTES } from '#indexer/rules/license/index.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import { indexFiles, skill, useRepositories } from './snapshot-scene.ts'
 
 useRepositories()
@@ -55,7 +56,7 @@ test('a file in Git LFS is reported as such: a skill, a reference, an include, a
   })
   expect(rows('files').get('a/manual.md')).toMatchObject({ refusal: 'file.not_text', inLfs: true })
   expect(rows('files').get('docs/page.txt')).toMatchObject({ refusal: 'file.not_text', inLfs: true })
-  const warnings = (path: string) => rows('contexts').get(path)?.warnings ?? []
+  const warnings = (path: string) => (rows('contexts').get(path)?.warnings ?? []).map(withMessage)
   expect(warnings('a/SKILL.md').filter(({ code }) => code === 'reference.unreadable')).toMatchObject([
     { message: 'a/manual.md cannot be read: it is kept in Git LFS, not in the repository' },
     { message: 'docs/page.txt cannot be read: it is kept in Git LFS, not in the repository' },
@@ -63,13 +64,13 @@ test('a file in Git LFS is reported as such: a skill, a reference, an include, a
   expect(warnings('c/SKILL.md')).toMatchObject([{ code: 'include.not_text', message: expect.stringContaining('Git LFS') }])
   expect(warnings('d/SKILL.md')).toMatchObject([{ code: 'license.unrecognized', message: expect.stringContaining('Git LFS') }])
   expect(rows('skills').get('d/SKILL.md')).toMatchObject({ describedOnly: true, license: { kind: 'unknown' } })
-  const ofSkill = header.root.diagnostics.filter(({ path }) => path === 'b/SKILL.md')
+  const ofSkill = header.root.diagnostics.filter(({ path }) => path === 'b/SKILL.md').map(withMessage)
   expect(ofSkill).toMatchObject([{ code: 'skill.unreadable', message: expect.stringContaining('Git LFS') }])
 })
 
 test('a license file that is too long to be read is reported as such', async () => {
   const { rows } = await indexFiles({ 'a/SKILL.md': skill('a'), 'a/LICENSE': 'word '.repeat(LICENSE_TEXT_BYTES / 4) })
   expect(rows('contexts').get('a/SKILL.md')?.warnings).toMatchObject([
-    { code: 'license.unrecognized', message: say('license.unrecognized:long', { limit: LICENSE_TEXT_BYTES }) },
+    finding('license.unrecognized:long', { limit: LICENSE_TEXT_BYTES }),
   ])
 })

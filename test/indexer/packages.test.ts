@@ -9,6 +9,7 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
 import { itemKey } from '#core/snapshot/delivered.ts'
 import { ArchiveWriter, splitTarName } from '#core/tar-archive.ts'
+import { t } from '#words/t.ts'
 import { indexFiles, MIT, skill, useRepositories } from './snapshot-scene.ts'
 
 useRepositories()
@@ -23,7 +24,7 @@ async function packagesOf(files: Parameters<typeof indexFiles>[0], change = {}) 
 
 async function refusalOf(files: Parameters<typeof indexFiles>[0], path = 'a/SKILL.md') {
   const row = (await packagesOf(files)).get(path)
-  return row && 'refusal' in row ? row.refusal : row
+  return row && 'refusal' in row ? t.find(row.refusal.key, row.refusal.values) : row
 }
 
 describe('an archive', () => {

@@ -208,7 +208,7 @@ describe('references', () => {
     })
     const context = rows('contexts').get('a/SKILL.md')
     expect(context?.full?.references).toEqual(['a/ref/x.md', 'a/scripts/run.py', 'src/main.ts', 'docs/one.md'])
-    expect(context?.warnings).toEqual([{ code: 'reference.broken', message: 'gone.md leads to nothing' }])
+    expect(context?.warnings).toEqual([{ code: 'reference.broken', values: { target: 'gone.md' } }])
     expect([...rows('files').keys()]).toEqual([
       'LICENSE',
       'a/SKILL.md',

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { DOCS_PAGES, docsHref } from '#site/lib/docs-pages.ts'
+import { DE } from '#words/de/de.ts'
 import { LANGUAGES } from '#words/languages.ts'
-import { WORDS } from '#words/words.ts'
+import { PAGE_T } from '#words/t.ts'
 import { attributesOf, dangersOf, tagsOf, textOf } from './support/html.ts'
 import { openSite, type Site } from './support/site.ts'
 
@@ -107,14 +108,14 @@ describe.each(LANGUAGES.filter(language => language !== 'en'))('in %s', language
       collect(z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }))
       collect(z.toJSONSchema(answer, { io: 'output', unrepresentable: 'any' }))
     }
-    expect([...said].filter(words => WORDS[language].contract[words] === undefined)).toEqual([])
-    expect(Object.keys(WORDS[language].contract).filter(words => !said.has(words))).toEqual([])
+    expect([...said].filter(words => DE.contract[words] === undefined)).toEqual([])
+    expect(Object.keys(DE.contract).filter(words => !said.has(words))).toEqual([])
   })
 })
 
 test.each(LANGUAGES)('pages link to omitted ones, as the documentation in %s does', async language => {
   const { html } = await site.get(`/docs?lang=${language}`)
-  expect(attributesOf(html, 'h2', 'id')).toContain(WORDS[language].docs.leftOutId)
+  expect(attributesOf(html, 'h2', 'id')).toContain(PAGE_T[language]('docs.leftOutId'))
 })
 
 test('the reference has every route with its parameters, its errors and the fields of its answer', async () => {

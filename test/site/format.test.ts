@@ -16,9 +16,13 @@ test.each([
 })
 
 test('a count has the words of its number', () => {
-  expect([0, 1, 1_200].map(count => ENGLISH.count(count, 'skill'))).toEqual(['0 skills', '1 skill', '1,200 skills'])
+  expect([0, 1, 1_200].map(count => ENGLISH.t('counts.skill', { n: count }))).toEqual(['0 skills', '1 skill', '1,200 skills'])
   const german = uiFor({ language: 'de', isChosen: false })
-  expect([0, 1, 1_200].map(count => german.count(count, 'document'))).toEqual(['0 Dokumente', '1 Dokument', '1.200 Dokumente'])
+  expect([0, 1, 1_200].map(count => german.t('counts.document', { n: count }))).toEqual([
+    '0 Dokumente',
+    '1 Dokument',
+    '1.200 Dokumente',
+  ])
 })
 
 test('names of a path that are written from right to left stand in their order, each by itself', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withMessage } from '#core/finding-messages.ts'
 import { chooseLanguage } from '#core/page-language.ts'
 import { carryLanguage, readPhrase } from '#site/lib/ui.ts'
 import { filePage, readyMount, skillPage } from './support/answers.ts'
@@ -118,7 +119,7 @@ test('a page as Markdown is in the words of the interface in every language', as
 
 test('findings are in German if there is a sentence, and marked as English otherwise', async () => {
   const finding = { severity: 'warning' as const, path: 'a/SKILL.md' }
-  const known = { ...finding, code: 'reference.broken', message: 'b.md leads to nothing' }
+  const known = withMessage({ ...finding, code: 'reference.broken', values: { target: 'b.md' } })
   const unknown = { ...finding, code: 'made.up', message: 'something is odd' }
   const { get } = await open({ mounts: () => readyMount({ diagnostics: [known, unknown] }) })
   const { html } = await get(`${PAGE}?view=diagnostics`, 'GET', GERMAN)

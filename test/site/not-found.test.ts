@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CASE_MESSAGE, ServiceError } from '#core/errors.ts'
+import { ServiceError } from '#core/errors.ts'
 import { DE as de } from '#words/de/de.ts'
 import { EN as en } from '#words/en/en.ts'
 import {
@@ -135,8 +135,7 @@ test('a repository whose default branch does not exist leads to the branches and
     tags: [{ name: 'v1' }],
     truncated: false,
   })
-  const message = CASE_MESSAGE['mount.ref_not_found:default']
-  const { get } = await open({ mounts: () => new ServiceError('mount.ref_not_found', { message }), refs })
+  const { get } = await open({ mounts: () => new ServiceError('mount.ref_not_found', { case: 'default' }), refs })
   const { html } = await get(PAGE)
   expect(textOf(html)).toContain('no branch, tag or commit master')
   expect(linksOf(html)).toEqual(expect.arrayContaining([`${PAGE}@trunk`, `${PAGE}@v1`]))

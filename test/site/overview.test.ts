@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SkillListing } from '#core/contract/shared.ts'
+import { withMessage } from '#core/finding-messages.ts'
+import { finding, reason } from '#words/findings.ts'
 import { browsePage, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
@@ -210,17 +212,16 @@ test('what several entries have in common is shown once', async () => {
 
 test('a finding with a line links to it, in the source of its file', async () => {
   const diagnostics = [
-    {
-      code: 'manifest.front_matter',
+    withMessage({
+      ...finding('manifest.unreadable', { reason: 'yaml', why: reason('openQuote', { n: 3 }) }),
       severity: 'error' as const,
       path: 'SKILLSET.md',
-      message: 'a quote is not closed on line 3',
-    },
+    }),
     { code: 'x.y', severity: 'warning' as const, path: 'a.md', message: 'it has 7 lines' },
   ]
   const warnings = [
-    { code: 'text.html_comment', message: 'HTML comments, which a rendered page hides, on lines 12, 40' },
-    { code: 'text.html_comment', message: 'shared/a.md: HTML comments, which a rendered page hides, on line 2' },
+    withMessage(finding('text.html_comment', { lines: reason('lines', { list: '12, 40' }) })),
+    withMessage(finding('text.html_comment:in', { path: 'shared/a.md', lines: reason('line', { n: 2 }) })),
   ]
   const { get } = await open({ mounts: () => readyMount({ diagnostics }), skills: () => skillPage({ warnings }) })
   const linesOf = async (target: string) =>
@@ -237,8 +238,8 @@ test.each([
   ['de', 'in Zeile 3 ist ein Anführungszeichen nicht geschlossen', 'Zeile 3', 'den Zeilen 12'],
 ])('a warning has its line once, as the link to it (%s)', async (language, sentence, line, lines) => {
   const warnings = [
-    { code: 'front_matter.invalid', message: 'the front matter is not a YAML mapping: a quote is not closed on line 3' },
-    { code: 'text.html_comment', message: 'HTML comments, which a rendered page hides, on lines 12, 40' },
+    withMessage(finding('front_matter.invalid', { why: reason('openQuote', { n: 3 }) })),
+    withMessage(finding('text.html_comment', { lines: reason('lines', { list: '12, 40' }) })),
   ]
   const { get } = await open({ skills: () => skillPage({ warnings }) })
   const { html } = await get(SKILL, 'GET', { 'accept-language': language })

@@ -5,7 +5,7 @@ import { renderMarkdown } from '#site/lib/render-markdown.ts'
 import { ENGLISH } from '#site/lib/ui.ts'
 import { dangersOf, textOf } from './support/html.ts'
 
-const render = (source: string) => renderMarkdown(source, { say: ENGLISH.words.text, idPrefix: 't-', resolveLink: href => href })
+const render = (source: string) => renderMarkdown(source, { t: ENGLISH.t, idPrefix: 't-', resolveLink: href => href })
 
 describe('untrusted Markdown', () => {
   test.each([
@@ -47,9 +47,7 @@ describe('untrusted Markdown', () => {
   })
 
   test('a link that leads nowhere keeps its words', () => {
-    expect(renderMarkdown('[*x*](y.md) z', { say: ENGLISH.words.text, idPrefix: '', resolveLink: () => null })).toBe(
-      '<p><em>x</em> z</p>\n',
-    )
+    expect(renderMarkdown('[*x*](y.md) z', { t: ENGLISH.t, idPrefix: '', resolveLink: () => null })).toBe('<p><em>x</em> z</p>\n')
   })
 
   test('a footnote is a link to its words at the end', () => {

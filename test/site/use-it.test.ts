@@ -26,7 +26,7 @@ describe.each(ADDRESSES)('the text copied for %s', text => {
   const address = parseAddress(text, ['local', 'gh'])
   const path = formatAddress(address)
   const server = `${BASE}/mcp${path}`
-  const snippets = snippetsFor(address, BASE, ENGLISH.words.use, 'skills/a b/SKILL.md')
+  const snippets = snippetsFor(address, BASE, ENGLISH.t, 'skills/a b/SKILL.md')
   const codeOf = (client: string) => snippets.find(snippet => snippet.client === client)?.code ?? ''
   /** A shell gets an apostrophe as its escape, which is the same address. */
   const same = (url = '') => url.replaceAll('%27', "'")

@@ -1,5 +1,7 @@
+import type { Words } from '../en/en.ts'
+
 /** What to do about a finding, by its code. */
-export const ADVICE: Readonly<Record<string, string>> = {
+export const ADVICE: Words['advice'] = {
   'body.empty': 'schreiben Sie die Anweisungen für den Agenten unter das Frontmatter',
   'body.long': 'verlagern Sie Einzelheiten in andere Dateien des Skills und verlinken Sie sie',
   'compatibility.too_long': 'kürzen Sie den Wert: Clients der Skills-Erweiterung von MCP lehnen einen längeren ab',

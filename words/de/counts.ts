@@ -13,7 +13,7 @@ export const COUNTS: Words['counts'] = {
   warning: { one: '{n} Warnung', other: '{n} Warnungen' },
   remark: { one: '{n} Anmerkung', other: '{n} Anmerkungen' },
   folderWithSkills: { one: '{n} Ordner mit Skills', other: '{n} Ordner mit Skills' },
-  reference: { one: '{n} Verweis', other: '{n} Verweise' },
+  referenceTitle: { one: '{n} Verweis', other: '{n} Verweise' },
   supportingFile: { one: '{n} Begleitdatei', other: '{n} Begleitdateien' },
   character: { one: '{n} Zeichen', other: '{n} Zeichen' },
   token: { one: '~{n} Token', other: '~{n} Tokens' },

@@ -18,9 +18,9 @@ export const DE: Words = {
   ...PEOPLE,
   counts: COUNTS,
   reference: REFERENCE,
-  errors: ERRORS,
-  findings: FINDINGS,
-  reasons: REASONS,
+  errorOnPage: ERRORS,
+  finding: FINDINGS,
+  reason: REASONS,
   advice: ADVICE,
   contract: CONTRACT,
 }

@@ -69,4 +69,11 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'hook.busy': 'die Nachricht kam langsamer an als andere, die ihren Speicher brauchten; senden Sie sie noch einmal',
   'service.internal':
     'ein interner Fehler ist aufgetreten; versuchen Sie es erneut, und melden Sie die Kennung der Anfrage, wenn er bleibt',
+  // Where the page says how long to wait.
+  'mount.rate_limited:wait': 'der Git-Host begrenzt die Zahl der Anfragen',
+  'mount.unavailable:wait': 'der Git-Host ist nicht erreichbar',
+  'skill.unavailable:wait': 'der indexierte Inhalt lässt sich gerade nicht lesen',
+  'index.indexing:wait': 'das Repository wird gerade indexiert',
+  'index.failed:wait': 'das Repository konnte nicht indexiert werden',
+  'auth.unavailable:wait': 'wer angemeldet ist, lässt sich gerade nicht nachsehen',
 }

@@ -1,7 +1,8 @@
+import type { Translation } from '../en/en.ts'
 import type { FILES as EN_FILES } from '../en/files.ts'
 
 /** Texts of a repository, and the pages of its files. */
-export const FILES: typeof EN_FILES = {
+export const FILES: Translation<typeof EN_FILES> = {
   text: {
     views: 'Ansicht des Textes',
     rendered: 'Gestaltet',

@@ -1,7 +1,8 @@
+import type { Translation } from '../en/en.ts'
 import type { FINDINGS as EN_FINDINGS, REASONS as EN_REASONS } from '../en/findings.ts'
 
 /** What findings say. */
-export const FINDINGS: typeof EN_FINDINGS = {
+export const FINDINGS: Translation<typeof EN_FINDINGS> = {
   'body.empty': 'die Datei hat unter dem Frontmatter keinen Text',
   'body.long': 'länger als {lineLimit} Zeilen oder {byteLimit} Byte',
   'compatibility.too_long': 'länger als {limit} Zeichen',
@@ -122,7 +123,9 @@ export const FINDINGS: typeof EN_FINDINGS = {
   'skill.unreadable': '{why}',
   'supporting.truncated': 'nur die ersten {limit} von {n} Begleitdateien sind aufgeführt',
   'text.hidden_characters': 'unsichtbare Zeichen ({characters}) in {lines}',
+  'text.hidden_characters:in': '{path}: unsichtbare Zeichen ({characters}) in {lines}',
   'text.html_comment': 'HTML-Kommentare, die eine gestaltete Seite nicht zeigt, in {lines}',
+  'text.html_comment:in': '{path}: HTML-Kommentare, die eine gestaltete Seite nicht zeigt, in {lines}',
   'translations.invalid': 'muss Sprachkürzeln `name` und `description` zuordnen',
   'tree.invalid_name': '{n} Einträge ausgelassen: Ihre Namen sind relativ, nicht druckbar oder kein UTF-8',
   'tree.limit': '{n} Einträge ausgelassen: Ihre Pfade haben mehr als {byteLimit} Byte oder {segmentLimit} Segmente',
@@ -130,7 +133,7 @@ export const FINDINGS: typeof EN_FINDINGS = {
   'tree.submodule': 'ein Submodul ist ein anderes Repository und wird nicht gelesen',
 }
 
-export const REASONS: typeof EN_REASONS = {
+export const REASONS: Translation<typeof EN_REASONS> = {
   moreLines: 'den Zeilen {list} und {n} weiteren',
   lines: 'den Zeilen {list}',
   line: 'Zeile {n}',

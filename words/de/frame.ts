@@ -1,7 +1,8 @@
+import type { Translation } from '../en/en.ts'
 import type { FRAME as EN_FRAME } from '../en/frame.ts'
 
 /** The frame of every page, the front page, accounts, the documentation, and errors. */
-export const FRAME: typeof EN_FRAME = {
+export const FRAME: Translation<typeof EN_FRAME> = {
   page: {
     skip: 'Zum Inhalt springen',
     address: 'Adresse',
@@ -184,7 +185,7 @@ export const FRAME: typeof EN_FRAME = {
     leftOut: '[Warum eine Datei fehlen kann](leftOut)',
     search: 'Beim Git-Host danach suchen',
   },
-  problem: {
+  errorPage: {
     address: 'Diese Adresse lässt sich nicht anzeigen',
     noView: 'Diese Ansicht gibt es nicht',
     views: 'Eine Seite hat eine dieser Ansichten: {views}.',
@@ -199,7 +200,6 @@ export const FRAME: typeof EN_FRAME = {
       503: 'Vorübergehend nicht verfügbar',
     },
     title: 'Etwas ist schiefgegangen',
-    retry: 'später erneut versuchen',
     original: 'Original öffnen',
     wait: 'Bitte warten Sie {wait} und versuchen Sie es dann erneut.',
     skill: 'Skill unter diesem Pfad öffnen',

@@ -1,7 +1,8 @@
+import type { Translation } from '../en/en.ts'
 import type { PEOPLE as EN_PEOPLE } from '../en/people.ts'
 
 /** Signing in, the account of a person, and what apps ask them. */
-export const PEOPLE: typeof EN_PEOPLE = {
+export const PEOPLE: Translation<typeof EN_PEOPLE> = {
   visitor: {
     signIn: 'Anmelden',
     signInWith: 'Mit GitHub anmelden',
@@ -169,5 +170,23 @@ export const PEOPLE: typeof EN_PEOPLE = {
     },
     title: 'Etwas ist schiefgegangen',
     home: '[Startseite öffnen](home)',
+  },
+  refusal: {
+    title: 'Die App kann nicht verbunden werden',
+    unavailable:
+      'Die Metadaten der App lassen sich gerade nicht lesen. Kehren Sie zur App zurück, und versuchen Sie es später erneut.',
+    refused: {
+      unknown_client:
+        'Die App ist hier nicht bekannt, oder ihre Metadaten sind ungültig. Kehren Sie zur App zurück, und verbinden Sie sie neu.',
+      unknown_redirect:
+        'Die App hat den Ort nicht registriert, zu dem Sie zurückkehren sollen. Kehren Sie zur App zurück, und verbinden Sie sie neu.',
+      repeated_parameter: 'Der Link der App ist fehlerhaft. Kehren Sie zur App zurück, und verbinden Sie sie neu.',
+    },
+    returnable: 'Die App hat eine ungültige Anfrage gesendet: {reason}.',
+    back: {
+      web: 'Zurück zu {host}',
+      loopback: 'Zurück zur App auf diesem Rechner ({host})',
+      application: 'Die Anwendung für Links öffnen, die mit {host}: beginnen',
+    },
   },
 }

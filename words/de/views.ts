@@ -1,8 +1,8 @@
+import type { Translation } from '../en/en.ts'
 import type { VIEWS as EN_VIEWS } from '../en/views.ts'
-import { CHANGE_FACTS } from './change-facts.ts'
 
 /** The pages of an address. */
-export const VIEWS: typeof EN_VIEWS = {
+export const VIEWS: Translation<typeof EN_VIEWS> = {
   mount: {
     address: 'Adresse',
     views: 'Ansichten dieser Adresse',
@@ -275,7 +275,17 @@ export const VIEWS: typeof EN_VIEWS = {
     sinceThen: 'was sich seither geändert hat',
     ownChange: 'was er geändert hat',
     commitsOf: 'Es kann mehr geben: Das sind die letzten Commits von {count} Dateien.',
-    facts: CHANGE_FACTS,
+    facts: {
+      hidden: 'neue unsichtbare Zeichen: {codePoint} ×{count} in {path}, Zeile {line}',
+      host: 'neuer Host in Links: {host}, in {path}, Zeile {line}',
+      command: 'neuer Befehl: {command}, in {path}, Zeile {line}',
+      description: 'Beschreibung: {before} → {after}',
+      more: 'es kann mehr geben, als eine Grenze zu nennen erlaubt: {kinds}',
+      executable: 'neue ausführbare Datei: {path}',
+      allowedTools: 'allowed-tools: {before} → {after}',
+      opened: 'die Lizenz erlaubt jetzt eine Kopie',
+      closed: 'die Lizenz erlaubt keine Kopie mehr',
+    },
   },
   diagnostics: {
     title: 'Befunde',

@@ -1,31 +1,5 @@
 /** What the commands print on a terminal, beside `problems.ts`. */
-export const WORDS = {
-  /** Words that are counted. */
-  counts: {
-    error: { one: '{n} error', other: '{n} errors' },
-    newError: { one: '{n} new error', other: '{n} new errors' },
-    warning: { one: '{n} warning', other: '{n} warnings' },
-    note: { one: '{n} note', other: '{n} notes' },
-    manifest: { one: '{n} manifest', other: '{n} manifests' },
-    skill: { one: '{n} skill', other: '{n} skills' },
-    page: { one: '{n} page', other: '{n} pages' },
-    document: { one: '{n} document', other: '{n} documents' },
-    file: { one: '{n} file', other: '{n} files' },
-    reference: { one: '{n} reference', other: '{n} references' },
-    referenceOutside: { one: '{n} reference outside the folder', other: '{n} references outside the folder' },
-    fileTooLarge: { one: '{n} file too large to read', other: '{n} files too large to read' },
-    excluded: { one: '{n} path excluded by a manifest', other: '{n} paths excluded by manifests' },
-    address: { one: '{n} address', other: '{n} addresses' },
-    repository: { one: '{n} repository', other: '{n} repositories' },
-    snapshot: { one: '{n} snapshot', other: '{n} snapshots' },
-    day: { one: '{n} day', other: '{n} days' },
-    packUnused: { one: '{n} pack that no snapshot uses', other: '{n} packs that no snapshot uses' },
-    packWaiting: { one: '{n} unused pack', other: '{n} unused packs' },
-    fileOfEarlier: { one: '{n} file of earlier publications', other: '{n} files of earlier publications' },
-    testObject: { one: '{n} test object of the store', other: '{n} test objects of the store' },
-    fileOfInterrupted: { one: '{n} file of interrupted writes', other: '{n} files of interrupted writes' },
-    entryOfState: { one: '{n} entry of the state store', other: '{n} entries of the state store' },
-  },
+export const COMMANDS = {
   /** What is wrong with the arguments of a command. */
   usage: {
     wholeNumber: 'It must be a whole number from {min} to {max}.',
@@ -267,4 +241,26 @@ export const WORDS = {
     tryLater: '{reason}: try again later',
     stopped: 'the sweep stopped early: {reason}. Run it again to finish',
   },
-}
+} as const
+
+/** What commands count, beside what pages do. */
+export const COMMAND_COUNTS = {
+  error: { one: '{n} error', other: '{n} errors' },
+  newError: { one: '{n} new error', other: '{n} new errors' },
+  note: { one: '{n} note', other: '{n} notes' },
+  manifest: { one: '{n} manifest', other: '{n} manifests' },
+  referenceOutside: { one: '{n} reference outside the folder', other: '{n} references outside the folder' },
+  fileTooLarge: { one: '{n} file too large to read', other: '{n} files too large to read' },
+  excluded: { one: '{n} path excluded by a manifest', other: '{n} paths excluded by manifests' },
+  address: { one: '{n} address', other: '{n} addresses' },
+  repository: { one: '{n} repository', other: '{n} repositories' },
+  snapshot: { one: '{n} snapshot', other: '{n} snapshots' },
+  packUnused: { one: '{n} pack that no snapshot uses', other: '{n} packs that no snapshot uses' },
+  packWaiting: { one: '{n} unused pack', other: '{n} unused packs' },
+  fileOfEarlier: { one: '{n} file of earlier publications', other: '{n} files of earlier publications' },
+  testObject: { one: '{n} test object of the store', other: '{n} test objects of the store' },
+  fileOfInterrupted: { one: '{n} file of interrupted writes', other: '{n} files of interrupted writes' },
+  entryOfState: { one: '{n} entry of the state store', other: '{n} entries of the state store' },
+  /** Among other counts of a list. */
+  reference: { one: '{n} reference', other: '{n} references' },
+} as const

@@ -11,7 +11,7 @@ export const COUNTS = {
   warning: { one: '{n} warning', other: '{n} warnings' },
   remark: { one: '{n} remark', other: '{n} remarks' },
   folderWithSkills: { one: '{n} folder with skills', other: '{n} folders with skills' },
-  reference: { one: '{n} Reference', other: '{n} References' },
+  referenceTitle: { one: '{n} Reference', other: '{n} References' },
   supportingFile: { one: '{n} Supporting file', other: '{n} Supporting files' },
   character: { one: '{n} character', other: '{n} characters' },
   /** An estimate. */
@@ -25,4 +25,4 @@ export const COUNTS = {
     one: '{n} hidden character is marked in this text. An agent receives it like any other character.',
     other: '{n} hidden characters are marked in this text. An agent receives them like any other character.',
   },
-}
+} as const

@@ -1,7 +1,5 @@
-import { fill } from '../fill.ts'
-
 /** What is wrong with the files of an operator's folder. In front of a sentence may stand the field and the file that it is about. */
-const FAULTS = {
+export const FAULTS = {
   notValid: 'is not valid',
   notYaml: 'is not YAML',
   noFolder: '{folder} is not a folder',
@@ -57,9 +55,4 @@ const FAULTS = {
   legalName: 'must be named terms.<language>.md or privacy.<language>.md',
   frontMatter: 'must begin with front matter that has a title',
   noText: 'has no text below its front matter',
-}
-
-/** What is wrong with a file of an operator. */
-export function faultOf(key: keyof typeof FAULTS, values: Readonly<Record<string, string | number>> = {}): string {
-  return fill(FAULTS[key], values)
-}
+} as const

@@ -33,7 +33,7 @@ export const FILES = {
       none: 'No license was found for this file, so nothing permits a copy.',
       unknown: 'Its license is not one that is known to permit a copy.',
       restricted: 'Its license, {license}, permits no copy.',
-    } as Readonly<Record<string, string>> & { unknown: string },
+    },
     /** For a file whose license is unknown here, since the list of its folder does not include it. */
     unlisted: 'No license that is known permits a copy of this file.',
     receives: 'An agent receives its path and its title, never its text.',
@@ -51,7 +51,7 @@ export const FILES = {
       'file.not_text': 'not text',
       'file.too_large': 'too large to show',
       'file.not_served': 'withheld: no license permits a copy',
-    } as Readonly<Record<string, string>>,
+    },
     refused: 'cannot be read now',
     sameText: 'Its text is the same.',
     onlyExecutable: 'Its text is the same: only its executable bit changed.',
@@ -60,4 +60,4 @@ export const FILES = {
     pageOf: 'page {n} of {all}',
     openFile: 'open the file',
   },
-}
+} as const

@@ -117,13 +117,15 @@ export const FINDINGS = {
   'skill.unreadable': '{why}',
   'supporting.truncated': 'only the first {limit} of {n} supporting files are listed',
   'text.hidden_characters': 'hidden characters ({characters}) on {lines}',
+  'text.hidden_characters:in': '{path}: hidden characters ({characters}) on {lines}',
   'text.html_comment': 'HTML comments, which a rendered page hides, on {lines}',
+  'text.html_comment:in': '{path}: HTML comments, which a rendered page hides, on {lines}',
   'translations.invalid': 'must map language tags to `name` and `description`',
   'tree.invalid_name': '{n} entries left out: their names are relative, unprintable or not UTF-8',
   'tree.limit': '{n} entries left out: their paths exceed {byteLimit} bytes or {segmentLimit} segments',
   'tree.limit:links': 'symbolic links lead to more than {limit} files and folders: the others are not followed',
   'tree.submodule': 'a submodule is another repository and is not read',
-}
+} as const
 
 /** Parts of findings: why a file cannot be read or installed, what is wrong with its YAML, lines and characters. */
 export const REASONS = {
@@ -194,4 +196,4 @@ export const REASONS = {
   descriptionForm: 'its description is not a text of 1 to {limit} characters',
   compatibilityForm: 'its compatibility is not a text of 1 to {limit} characters',
   metadataForm: 'its metadata has a value that is not a text; quote numbers, dates and words like true',
-}
+} as const

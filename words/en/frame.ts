@@ -184,7 +184,7 @@ export const FRAME = {
     leftOut: '[Why a file may be missing](leftOut)',
     search: 'Search for it at the git host',
   },
-  problem: {
+  errorPage: {
     address: 'This address cannot be shown',
     noView: 'There is no such view',
     views: 'A page has one of these views: {views}.',
@@ -198,10 +198,8 @@ export const FRAME = {
       413: 'Too large to show',
       415: 'Not a text file',
       503: 'Temporarily unavailable',
-    } as Readonly<Record<number, string>>,
+    },
     title: 'Something went wrong',
-    /** How the last clause of a message begins that a waiting time replaces. */
-    retry: 'try again',
     original: 'Open the original',
     wait: 'Wait {wait}, then try again.',
     skill: 'Open the skill at this path',
@@ -212,4 +210,4 @@ export const FRAME = {
     restart: 'Start again from the first page',
   },
   pager: { first: 'First page', next: 'Next page', previous: 'Previous page' },
-}
+} as const

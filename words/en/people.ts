@@ -150,7 +150,7 @@ export const PEOPLE = {
       'sign_in.unavailable': 'GitHub does not answer now',
       'forget.pending': 'Your data here is deleted',
       'auth.forbidden_origin': 'This form was refused',
-    } as Readonly<Record<string, string>>,
+    },
     abouts: {
       'sign_in.failed':
         'The sign-in was refused at GitHub, took longer than ten minutes, was used before, or was begun in another browser. Nothing was changed.',
@@ -159,8 +159,25 @@ export const PEOPLE = {
         'Your sessions, tokens and apps have ended, and what was kept about you is deleted. GitHub does not answer now, so its authorization of this App still stands: this deployment asks again once a day until it has ended. You can also end it yourself at GitHub, in the settings under Applications.',
       'auth.forbidden_origin':
         'It was not sent by a page of this deployment, or the browser did not say where it came from. Nothing was changed. Open the page and send the form there.',
-    } as Readonly<Record<string, string>>,
+    },
     title: 'Something went wrong',
     home: '[Open the front page](home)',
   },
-}
+  /** Of a request of an app that nobody can decide. `reason` is for the developer of the app, in English. */
+  refusal: {
+    title: 'The app cannot be connected',
+    unavailable: 'The metadata of the app cannot be read now. Go back to the app, and try again later.',
+    refused: {
+      unknown_client: 'The app is not known here, or its metadata is not valid. Go back to the app, and connect it anew.',
+      unknown_redirect:
+        'The app did not register the place where it wants you to go back to. Go back to the app, and connect it anew.',
+      repeated_parameter: 'The link of the app is malformed. Go back to the app, and connect it anew.',
+    },
+    returnable: 'The app sent a request that is not valid: {reason}.',
+    back: {
+      web: 'Go back to {host}',
+      loopback: 'Go back to the app on this computer ({host})',
+      application: 'Open the application of links that begin with {host}:',
+    },
+  },
+} as const

@@ -145,4 +145,4 @@ export const PROBLEMS = {
   keySeals: 'key {kid} seals: add a new one first, with mountglass keys rotate',
   sweepBusy: 'another sweep of this store is running',
   publishedMeanwhile: 'somebody else published at the same time: look at what is there, and publish again',
-}
+} as const

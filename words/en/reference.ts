@@ -27,4 +27,4 @@ export const REFERENCE = {
   or: 'or',
   listOf: 'list of {type}',
   mapOf: 'map of {type}',
-}
+} as const

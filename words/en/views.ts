@@ -1,5 +1,3 @@
-import { CHANGE_FACTS } from './change-facts.ts'
-
 /** The pages of an address. */
 export const VIEWS = {
   mount: {
@@ -35,7 +33,7 @@ export const VIEWS = {
       compare: 'The URL was that of a comparison',
       projects: 'The URL was that of a project',
       security: 'The URL was that of an advisory',
-    } as Readonly<Record<string, string>>,
+    },
     openedAbout: 'Mountglass reads the files of a repository. This is the repository that it belongs to.',
   },
   state: {
@@ -271,7 +269,18 @@ export const VIEWS = {
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
     commitsOf: 'There may be more: these are the latest commits of {count} files.',
-    facts: CHANGE_FACTS,
+    /** What a reviewer looks for. */
+    facts: {
+      hidden: 'new hidden characters: {codePoint} ×{count} in {path}, line {line}',
+      host: 'new host in links: {host}, in {path}, line {line}',
+      command: 'new command: {command}, in {path}, line {line}',
+      description: 'description: {before} → {after}',
+      more: 'there may be more than a limit lets tell: {kinds}',
+      executable: 'new executable file: {path}',
+      allowedTools: 'allowed-tools: {before} → {after}',
+      opened: 'its license permits a copy now',
+      closed: 'its license permits no copy any more',
+    },
   },
   diagnostics: {
     title: 'Diagnostics',
@@ -310,4 +319,4 @@ export const VIEWS = {
     foldersAlone: 'Installs the folders of the skills alone. Rules and included files reach an agent by MCP and REST.',
     folderAlone: 'Installs the folder of the skill alone. Its rules and included files reach an agent by MCP and REST.',
   },
-}
+} as const

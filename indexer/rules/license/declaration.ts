@@ -1,6 +1,6 @@
 import type { License } from '#core/contract/shared.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import { idsOfExpression } from './kind.ts'
 import type { LicenseIssue, LicenseSources } from './sources.ts'
 
@@ -39,9 +39,8 @@ function withConflict(chosen: Declaration, others: readonly Declaration[], sourc
   const told = (declaration: Declaration) => namedPart(declaration, sources)
   const list = others.map(told).map(({ name, source }) => `${name ?? 'a restricted license'} in ${source ?? 'a withheld file'}`)
   const issue: LicenseIssue = {
-    code: 'license.conflict',
+    ...finding('license.conflict', { name: told(chosen).name ?? 'text', others: list.join(', ') }),
     ...(chosen.origin === 'words' ? { field: 'license' as const } : {}),
-    message: say('license.conflict', { name: told(chosen).name ?? 'text', others: list.join(', ') }),
     path: chosen.source,
   }
   return { ...chosen, issues: [...chosen.issues, issue] }

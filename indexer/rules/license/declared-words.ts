@@ -2,7 +2,7 @@ import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
 import { baseNameOf, joinPath, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import { combineDeclarations, type Declaration } from './declaration.ts'
 import { idsOfExpression } from './kind.ts'
 import { readLicenseWords } from './license-words.ts'
@@ -25,8 +25,7 @@ export function readWords(
 
 export function unreadFrontMatter(folder: RepoPath): Declaration {
   const source = joinPath(folder, SKILL_FILE)
-  const message = say('license.unrecognized:front_matter')
-  const issue: LicenseIssue = { code: 'license.unrecognized', field: 'license', message, path: source }
+  const issue: LicenseIssue = { ...finding('license.unrecognized:front_matter'), field: 'license', path: source }
   return { origin: 'words', kind: 'unknown', name: null, source, issues: [issue] }
 }
 
@@ -41,7 +40,6 @@ export function declarationOf(
   const name = words?.trim().replace(/\s+/g, ' ') ?? null
   const field = origin === 'words' ? { field: 'license' as const } : {}
   const meaning = words === null ? ({ kind: 'unknown' } as const) : readLicenseWords(words)
-  const issue = (code: LicenseIssue['code'], message: string): LicenseIssue => ({ code, ...field, message, path: source })
   switch (meaning.kind) {
     case 'expression': {
       const declared = { origin, ...expressionOf(reading, meaning.expression), source, issues: [] }
@@ -55,7 +53,7 @@ export function declarationOf(
         kind: 'unknown',
         name,
         source,
-        issues: [issue('license.unrecognized', say('license.unrecognized:value'))],
+        issues: [{ ...finding('license.unrecognized:value'), ...field, path: source }],
       }
     case 'file': {
       const path = pathFrom(folder, meaning.file)
@@ -101,8 +99,8 @@ function isShortened(reading: Reading, file: FoundFile, { name }: Declaration): 
 }
 
 function unresolved(file: string, source: RepoPath, field: Pick<LicenseIssue, 'field'>): LicenseIssue {
-  const message = say('license.unresolved', { name: truncateCharacters(file, LICENSE_NAME_CHARACTERS) })
-  return { code: 'license.unresolved', ...field, message, path: source }
+  const name = truncateCharacters(file, LICENSE_NAME_CHARACTERS)
+  return { ...finding('license.unresolved', { name }), ...field, path: source }
 }
 
 /** A license text that a declaration points to: without a name of its own it keeps the declared words. */

@@ -1,13 +1,13 @@
 import { visibleLine } from '#core/hidden-text.ts'
 import { isLfsPointer, truncateCharacters } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import type { Declaration } from './declaration.ts'
 import { kindOfExpression, type LicenseSettings } from './kind.ts'
 import type { PluginLicenses } from './metadata.ts'
 import { LICENSE_TEXT_BYTES } from './names.ts'
 import { type RecognizedText, recognizeLicenseText } from './recognize.ts'
 import type { ReuseFile } from './reuse-file.ts'
-import type { LicenseIssue, LicenseSources } from './sources.ts'
+import type { LicenseSources, Unrecognized } from './sources.ts'
 import type { FoundFile } from './tree-files.ts'
 
 /** The sources of one repository, and what was read of them. */
@@ -34,8 +34,7 @@ export function readLicenseText(reading: Reading, file: FoundFile): Declaration 
       return { ...base, ...expressionOf(reading, text.id), issues: [] }
     case 'restricted':
     case 'unknown': {
-      const message = messageOf(text, reading.sources.isWithheld(file.path))
-      const issue: LicenseIssue = { code: 'license.unrecognized', message, path: file.path }
+      const issue = { ...unrecognized(text, reading.sources.isWithheld(file.path)), path: file.path }
       return { ...base, kind: text.kind, name: null, issues: [issue] }
     }
   }
@@ -54,14 +53,14 @@ export function recognizeFile({ sources, recognized }: Reading, { oid, sizeBytes
 }
 
 /** Says why the license of a text is not known. A withheld text is not quoted. */
-function messageOf(text: Exclude<RecognizedText, { kind: 'known' }>, isWithheld: boolean): string {
-  if (isWithheld) return say('license.unrecognized:text')
-  if (text.kind === 'restricted') return say('license.unrecognized:reserved')
+function unrecognized(text: Exclude<RecognizedText, { kind: 'known' }>, isWithheld: boolean): Unrecognized {
+  if (isWithheld) return finding('license.unrecognized:text')
+  if (text.kind === 'restricted') return finding('license.unrecognized:reserved')
   const { why } = text
-  if (why.kind === 'long') return say('license.unrecognized:long', { limit: LICENSE_TEXT_BYTES })
-  if (!('like' in why)) return say(`license.unrecognized:${why.kind}`)
+  if (why.kind === 'long') return finding('license.unrecognized:long', { limit: LICENSE_TEXT_BYTES })
+  if (!('like' in why)) return finding(`license.unrecognized:${why.kind}`)
   const words = 'text' in why ? truncateCharacters(visibleLine(why.text), QUOTED_CHARACTERS) : ''
-  return say(`license.unrecognized:${why.kind}`, { name: why.like, words })
+  return finding(`license.unrecognized:${why.kind}`, { name: why.like, words })
 }
 
 const QUOTED_CHARACTERS = 120

@@ -3,7 +3,7 @@ import { visibleLine } from '#core/hidden-text.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
 import { joinPath, MANIFEST_FILE, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { isLfsPointer, truncateCharacters } from '#core/text.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 import { isCopyrightOnly } from './copyright.ts'
 import { once } from './data.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
@@ -243,8 +243,7 @@ function readOtherFile(reading: Reading, folder: RepoPath): Declaration | null {
       if (text.kind !== 'unknown' || !isNotice(reading, file)) return text
       continue
     }
-    const message = say('license.unrecognized:format')
-    const issues = [{ code: 'license.unrecognized' as const, message, path: file.path }]
+    const issues = [{ ...finding('license.unrecognized:format'), path: file.path }]
     return { origin: 'file', kind: 'unknown', name: null, source: joinPath(folder, name), issues }
   }
   return null
@@ -354,14 +353,14 @@ function readReadme(reading: Reading): Declaration | null {
 function unreadPlaces(reading: Reading): LicenseIssue[] {
   const { sources } = reading
   const issues: LicenseIssue[] = []
-  const tell = (message: string, path: RepoPath) => issues.push({ code: 'license.unrecognized', message, path })
   const readme = readmeOf(reading)
-  if (readme !== null && hasLicenseSection(readme.text)) tell(say('license.unrecognized:section'), readme.path)
+  if (readme !== null && hasLicenseSection(readme.text))
+    issues.push({ ...finding('license.unrecognized:section'), path: readme.path })
   for (const name of UNREAD_FILES) {
     const file = findFile(sources, ROOT, name)
     const text = file === null ? null : sources.textOf(file.oid)
     if (file !== null && text !== null && text !== undefined && declaresLicense(text)) {
-      tell(say('license.unrecognized:place'), file.path)
+      issues.push({ ...finding('license.unrecognized:place'), path: file.path })
     }
   }
   return issues.filter(({ path }) => !sources.isWithheld(path as RepoPath))

@@ -1,11 +1,11 @@
 import { baseNameOf, joinPath, type RepoPath, ROOT } from '#core/repo-path.ts'
-import { say, why } from '#words/findings.ts'
+import { finding, reason } from '#words/findings.ts'
 import type { Declaration } from './declaration.ts'
 import { idsOfExpression, kindOfExpression } from './kind.ts'
 import { readLicenseFileName } from './names.ts'
 import { expressionOf, type Reading, readLicenseText } from './reading.ts'
 import { joinExpressions, type ReuseFile, readReuseFile } from './reuse-file.ts'
-import type { LicenseIssue } from './sources.ts'
+import type { LicenseIssue, Unrecognized } from './sources.ts'
 import { findFile, upwards } from './tree-files.ts'
 
 /** What a `REUSE.toml` says of the files directly in a folder. */
@@ -25,7 +25,10 @@ export function readReuse(reading: Reading, level: RepoPath, folder: RepoPath): 
   if (nearest === null) return null
   const { file, source } = nearest
   if (!file.ok)
-    return { declaration: closed(source, say('license.unrecognized:reuse', { why: why(FAULTS[file.why]) })), unannotated: null }
+    return {
+      declaration: closed(source, finding('license.unrecognized:reuse', { why: reason(FAULTS[file.why]) })),
+      unannotated: null,
+    }
   const above = upwards(level)
     .slice(1)
     .flatMap(folder => {
@@ -42,7 +45,7 @@ export function readReuse(reading: Reading, level: RepoPath, folder: RepoPath): 
 
 function declarationOf(reading: Reading, source: RepoPath, licenses: readonly FileLicense[]): Declaration | null {
   const unclear = licenses.find(({ sidecar }) => sidecar !== undefined)?.sidecar
-  if (unclear !== undefined) return closed(unclear, say('license.unrecognized:sidecar'))
+  if (unclear !== undefined) return closed(unclear, finding('license.unrecognized:sidecar'))
   const expression = joinExpressions(licenses.map(({ expression }) => expression))
   if (expression === null) return null
   const declared: Declaration = { origin: 'file', ...kindOf(reading, expression), source, issues: [] }
@@ -50,7 +53,7 @@ function declarationOf(reading: Reading, source: RepoPath, licenses: readonly Fi
   const others = licenseTexts(reading).filter(({ kind }) => kind !== 'open')
   if (others.length === 0) return declared
   const names = others.map(({ source }) => (reading.sources.isWithheld(source) ? 'a withheld file' : source)).join(', ')
-  return { ...closed(source, say('license.unrecognized:headers', { names })), name: declared.name }
+  return { ...closed(source, finding('license.unrecognized:headers', { names })), name: declared.name }
 }
 
 /** The license of a folder in which a `REUSE.toml` annotates only some files; `rest`: the license of the others, which has to be open, too. */
@@ -58,7 +61,7 @@ export function withUnannotated(declared: Declaration, rest: Declaration | null,
   if (declared.kind !== 'open' || rest?.kind === 'restricted') return rest?.kind === 'restricted' ? rest : declared
   if (rest?.kind === 'open')
     return { ...declared, name: joinExpressions([declared.name, rest.name].filter(name => name !== null)) }
-  return rest ?? closed(declared.source, say('license.unrecognized:unannotated', { name: baseNameOf(unannotated) }))
+  return rest ?? closed(declared.source, finding('license.unrecognized:unannotated', { name: baseNameOf(unannotated) }))
 }
 
 /**
@@ -157,8 +160,8 @@ function licenseTexts(reading: Reading): Declaration[] {
   })
 }
 
-function closed(source: RepoPath, message: string): Declaration {
-  const issue: LicenseIssue = { code: 'license.unrecognized', message, path: source }
+function closed(source: RepoPath, found: Unrecognized): Declaration {
+  const issue: LicenseIssue = { ...found, path: source }
   return { origin: 'file', kind: 'unknown', name: null, source, issues: [issue] }
 }
 

@@ -2,6 +2,7 @@ import type { License } from '#core/contract/shared.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import type { TreeEntry } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
+import type { Finding } from '#words/findings.ts'
 
 /** An entry of the tree. The text of a symlink is where it leads. */
 export interface LicenseFile {
@@ -35,15 +36,17 @@ export interface LicenseSources {
 }
 
 /** A problem of a declaration. All places with the same cause share one object. */
-export interface LicenseIssue {
+export interface LicenseIssue extends Finding {
   /** `unresolved`: the named file does not exist. `unrecognized`: unknown words or text. `conflict`: different licenses. */
   code: 'license.unresolved' | 'license.unrecognized' | 'license.conflict'
   /** `license` for front matter and manifests. */
   field?: 'license'
-  message: string
   /** The file that declares it. */
   path: RepoPath
 }
+
+/** A license that is declared, and not known. */
+export type Unrecognized = Finding & { code: 'license.unrecognized' }
 
 export interface ResolvedLicense {
   license: License

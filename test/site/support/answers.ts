@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { errorBody } from '#api/http/error-handler.ts'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, type ErrorDetails, ServiceError } from '#core/errors.ts'
@@ -26,9 +27,9 @@ export function answering(answers: Answers): ApiTransport {
     const question = { ...readQuestion(url), credentials }
     const answer = answers[question.endpoint]?.(question) ?? new ServiceError('mount.repo_not_found')
     if (!(answer instanceof ServiceError))
-      return { status: 200, body: JSON.stringify(ENDPOINTS[question.endpoint].answer.parse(answer)) }
-    const { code, message, details } = answer
-    return { status: answer.status, body: JSON.stringify(ErrorAnswer.parse({ error: { code, message, ...details } })) }
+      return { status: 200, body: JSON.stringify(ENDPOINTS[question.endpoint].answer.parse(answer)), answer }
+    const refused = errorBody(answer)
+    return { status: answer.status, body: JSON.stringify(ErrorAnswer.parse(refused)), answer: refused }
   }
 }
 

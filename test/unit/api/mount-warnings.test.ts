@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import { warningsInMount } from '#api/mount/warnings.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { say } from '#words/findings.ts'
+import { finding } from '#words/findings.ts'
 
 const duplicate = (path: string, n = 0) => ({
-  code: 'name.duplicate',
+  ...(n === 0 ? finding('name.duplicate', { path }) : finding('name.duplicate:more', { path, n })),
   field: 'name',
-  message: say(n === 0 ? 'name.duplicate' : 'name.duplicate:more', { path, n }),
 })
 
 test.each([
@@ -15,8 +14,10 @@ test.each([
   ['a', 'b/x/SKILL.md', 0, 'a skill outside of the mounted folder has the same name'],
   ['a', 'b/x/SKILL.md', 2, 'a skill outside of the mounted folder has the same name'],
   ['b/x', 'b/xy/SKILL.md', 0, 'a skill outside of the mounted folder has the same name'],
-])('in the mount %j the warning about %s and %i more reads: %s', (mounted, path, n, message) => {
-  const other = { code: 'body.empty', message: 'b/x/SKILL.md' }
-  const [told, kept] = warningsInMount(mounted as RepoPath, [duplicate(path, n), other])
-  expect([told, kept]).toEqual([{ code: 'name.duplicate', field: 'name', message }, other])
+])('in the mount %j the warning about %s and %i more says: %s', (mounted, path, n, message) => {
+  const other = finding('skill.nested', { path: 'b/x/SKILL.md' })
+  expect(warningsInMount(mounted as RepoPath, [duplicate(path, n), other])).toEqual([
+    { code: 'name.duplicate', field: 'name', message },
+    { code: 'skill.nested', message: 'lies inside the folder of b/x/SKILL.md' },
+  ])
 })

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { ADVICE } from '#core/advice.ts'
+import { ADVICE } from '#words/en/advice.ts'
 
 const INDEXER = fileURLToPath(new URL('../../../indexer', import.meta.url))
 
@@ -13,7 +13,9 @@ test('every code of a warning or diagnostic has advice, and advice has a code', 
   const entries = await readdir(INDEXER, { recursive: true, withFileTypes: true })
   const sources = entries.filter(entry => entry.name.endsWith('.ts') && entry.name !== 'schema.ts')
   const texts = await Promise.all(sources.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
-  const codes = new Set(texts.flatMap(text => [...text.matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, code]) => code ?? '')))
+  const codes = new Set(
+    texts.flatMap(text => [...text.matchAll(/(?<!\bt\()['`]([a-z_]+\.[a-z_]+)(?::[\w$]|')/g)].map(([, code]) => code ?? '')),
+  )
   const findings = [...codes].filter(code => !NO_FINDINGS.test(code))
   expect(findings.length).toBeGreaterThan(40)
   expect(Object.keys(ADVICE).sort()).toEqual(findings.sort())

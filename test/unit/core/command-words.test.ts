@@ -1,20 +1,27 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '#core/errors.ts'
 import { countsOf, sharedFacts, tokensOf, whatOf } from '#indexer/check/difference-words.ts'
-import { WORDS } from '#words/en/commands.ts'
-import { fill } from '#words/fill.ts'
-import { formatCount, formatNumber, formatTenths } from '#words/numbers.ts'
-import { failureIn, messageIn, SentenceError, sentence } from '#words/sentence.ts'
+import { formatNumber, formatTenths } from '#words/numbers.ts'
+import { failureIn, messageIn, SentenceError } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 
 test('numbers have marks between thousands, and a counted word has the form of its number', () => {
   expect([formatNumber(12_345), formatTenths(1234.25)]).toEqual(['12,345', '1234.3'])
-  expect([0, 1, 2].map(n => formatCount(n, WORDS.counts.error))).toEqual(['0 errors', '1 error', '2 errors'])
-  expect(fill('{a} {b}', { a: '{b}' }), 'a value is no template').toBe('{b} {b}')
+  expect([0, 1, 1_200].map(n => t('counts.error', { n }))).toEqual(['0 errors', '1 error', '1,200 errors'])
+})
+
+test('a key asks for a value for each of its gaps', () => {
+  // @ts-expect-error: the URL is missing
+  expect(t('serve.answers')).toContain('{url}')
+  // @ts-expect-error: the number of a counted word is a number
+  expect(t('counts.error', { n: '1' })).toBe('1 error')
+  // @ts-expect-error: there is no such sentence
+  expect(t('serve.nothingAtAll')).toBe('serve.nothingAtAll')
 })
 
 test('a sentence has the messages of the errors in it, and no credentials', () => {
-  const problem = sentence('or', { first: new ServiceError('token.limit'), last: 'https://user:secret@host.example/' })
-  expect(sentence('ofText', { text: '{problem}', problem })).toBe(
+  const problem = t('problem.or', { first: new ServiceError('token.limit'), last: 'https://user:secret@host.example/' })
+  expect(t('problem.ofText', { text: '{problem}', problem })).toBe(
     '{problem}: one person holds at most 50 tokens; delete one that is no longer used or https://[credential]@host.example/',
   )
 })

@@ -1,30 +1,26 @@
 import { expect, test } from 'vitest'
-import { findingsOfSkill } from '#indexer/check/findings.ts'
-import type { SkillReport } from '#indexer/check/schema.ts'
+import type { WarningRow } from '#core/snapshot/finding-rows.ts'
+import { findingsOfSkill, type SkillText } from '#indexer/check/findings.ts'
+import { finding } from '#words/findings.ts'
 
 const PATH = 'a/SKILL.md'
 const FRONT_MATTER = '---\nname: a\ninclude: [gone.md]\n---\n'
 
-function skillWith(warnings: SkillReport['warnings']): SkillReport {
-  return {
-    path: PATH,
-    name: 'a',
-    description: '',
-    listed: true,
-    delivery: { kind: 'described', reason: '' },
-    license: { kind: 'none', name: null, source: null },
-    warnings,
-    diagnostics: [],
-  }
-}
+const SKILL = {
+  path: PATH,
+  delivery: { kind: 'described', reason: '' },
+  license: { kind: 'none', name: null, source: null },
+} as const
+
+const found = (warnings: WarningRow[], texts: readonly SkillText[] = []) =>
+  findingsOfSkill(SKILL, { warnings, diagnostics: [] }, texts)
 
 function linesOf(target: string, own: string, rules = ''): string[] {
-  const skill = skillWith([{ code: 'reference.broken', message: `${target} leads to nothing` }])
   const texts = [
     { path: PATH, text: FRONT_MATTER + own },
     { path: 'SKILLSET.md', text: `---\n---\n${rules}` },
   ]
-  return findingsOfSkill(skill, texts).map(({ path, line }) => `${path}:${line ?? ''}`)
+  return found([finding('reference.broken', { target })], texts).map(({ path, line }) => `${path}:${line ?? ''}`)
 }
 
 test.each([
@@ -42,8 +38,7 @@ test.each([
   ['front_matter.invalid', 'error'],
   ['front_matter.unterminated', 'error'],
   ['front_matter.missing', 'warning'],
-])('%s is reported alone, without fields that are missing because of it', (code, severity) => {
-  const missing = ['name', 'description'].map(field => ({ code: `${field}.missing`, field, message: 'none' }))
-  const found = findingsOfSkill(skillWith([{ code, message: 'no front matter' }, ...missing]), [])
-  expect(found.map(one => [one.code, one.severity])).toEqual([[code, severity]])
+])('%s is told alone, without the fields that are missing because of it', (code, severity) => {
+  const missing = ['name', 'description'].map(field => ({ code: `${field}.missing`, field }))
+  expect(found([{ code }, ...missing]).map(one => [one.code, one.severity])).toEqual([[code, severity]])
 })

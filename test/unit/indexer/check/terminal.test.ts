@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { keepFinding } from '#core/finding-messages.ts'
 import { printable } from '#core/hidden-text.ts'
 import { withChanges } from '#indexer/check/changes.ts'
 import { type Paint, widthOf } from '#indexer/check/fold.ts'
 import type { Checked, Finding, SkillReport } from '#indexer/check/schema.ts'
 import { formatFailure, formatJson, formatReport } from '#indexer/check/terminal.ts'
+import { messageOf, reason } from '#words/findings.ts'
+import type { Values } from '#words/t.ts'
 
 const plain: Paint = (_style, text) => text
 const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
@@ -132,25 +135,23 @@ test.each<[string, Partial<Checked>, RegExp]>([
   expect(formatReport(checked(change), OPTIONS)).toMatch(summary)
 })
 
-test('a repeated check lists fixed and new findings, and a moved finding is unchanged', () => {
-  const [gone, moved, added] = [
-    finding({ message: 'gone' }),
-    finding({ message: 'at on line 3', line: 3 }),
-    finding({ message: 'new' }),
-  ]
-  const earlier = checked({ findings: [gone, moved] })
-  const report = withChanges(earlier, checked({ findings: [{ ...moved, message: 'at on line 9', line: 9 }, added] }))
+test('a check that is repeated says what was mended and what is new, and a moved finding is the same', () => {
+  const [gone, added] = [finding({ code: 'body.empty', message: 'gone' }), finding({ message: 'new' })]
+  const at = (n: number) => made('text.html_comment', { lines: reason('line', { n }) }, n)
+  const earlier = checked({ findings: [gone, at(3)] })
+  const report = withChanges(earlier, checked({ findings: [at(9), added] }))
   expect(report).toMatchObject({ changes: { mended: [gone], added: [added] } })
   const text = formatReport(report as Checked, OPTIONS)
-  expect(text).toContain('Since the last check: 1 mended, 1 new\n  ✓ SKILL.md  gone [body.long]\n  + SKILL.md  new [body.long]\n')
+  expect(text).toContain(
+    'Since the last check: 1 mended, 1 new\n  ✓ SKILL.md  gone [body.empty]\n  + SKILL.md  new [body.long]\n',
+  )
   expect(formatReport(earlier, OPTIONS)).not.toContain('Since the last check')
   expect(withChanges(null, earlier)).toBe(earlier)
 })
 
 test('a finding whose count changed is the same, one about another numbered file is not', () => {
-  const counted = (count: number) =>
-    finding({ code: 'index.limit_documents', message: `${count} documents left out: at most 20000` })
-  const broken = (number: number) => finding({ message: `page-${number}.md leads to nothing, as v1.${number} does` })
+  const counted = (n: number) => made('index.limit_documents', { n, limit: 20_000 })
+  const broken = (number: number) => made('reference.broken', { target: `page-${number}.md` })
   const earlier = checked({ findings: [counted(7), broken(1)] })
   expect(withChanges(earlier, checked({ findings: [counted(5), broken(2)] }))).toMatchObject({
     changes: { mended: [broken(1)], added: [broken(2)] },
@@ -207,6 +208,14 @@ function checked(change: Partial<Checked>): Checked {
     documents: [],
     ...change,
   }
+}
+
+/** A finding that knows what it was made of. */
+function made(code: string, values: Values, line?: number): Finding {
+  return keepFinding(finding({ code, message: messageOf({ code, values }), ...(line !== undefined && { line }) }), {
+    code,
+    values,
+  })
 }
 
 function finding(change: Partial<Finding>): Finding {

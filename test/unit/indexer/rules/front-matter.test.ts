@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { commentedFields, parseYamlMapping, parseYamlMappingLeniently, splitFrontMatter } from '#indexer/rules/front-matter.ts'
+import { reason } from '#words/findings.ts'
 
 describe('the end of front matter', () => {
   test.each([
@@ -83,7 +84,10 @@ describe('YAML', () => {
     expect(parseYamlMappingLeniently(yaml)).toEqual({
       ok: true,
       mapping,
-      repaired: expect.stringMatching(/^`[\w-]+`: .* on line \d$/),
+      repaired: reason('ofField', {
+        name: expect.any(String),
+        why: expect.objectContaining({ key: expect.stringMatching(/^reason\.(?:onLine|openQuote)$/) }),
+      }),
       unread: '',
     })
   })
@@ -116,7 +120,7 @@ describe('YAML', () => {
     ['__proto__', '__proto__: 1\nname: a\n x: y: z', { name: 'a x: y: z', ['__proto__']: '1' }],
   ])('read line by line: %s', (_name, yaml, mapping, unread = '') => {
     const parsed = parseYamlMappingLeniently(yaml)
-    expect(parsed).toMatchObject({ ok: true, repaired: expect.any(String), unread })
+    expect(parsed).toMatchObject({ ok: true, repaired: expect.objectContaining({ key: expect.any(String) }), unread })
     expect(parsed.ok && Object.entries(parsed.mapping).sort()).toEqual(Object.entries(mapping).sort())
   })
 

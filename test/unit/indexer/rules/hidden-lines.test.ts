@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { withMessage } from '#core/finding-messages.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { findHidden } from '#indexer/rules/hidden-lines.ts'
 import { parseSkill } from '#indexer/rules/skill.ts'
@@ -22,7 +23,7 @@ describe('hidden characters are reported with their lines', () => {
     ],
     ['many lines', 'x\u200B\n'.repeat(11), 'hidden characters (U+200B) on lines 1, 2, 3, 4, 5, 6, 7, 8 and 3 more'],
   ])('%s', (_name, text, message) => {
-    expect(findHidden(text, [])).toEqual([{ code: 'text.hidden_characters', message }])
+    expect(findHidden(text, []).map(withMessage)).toEqual([{ code: 'text.hidden_characters', message }])
   })
 
   test.each([
@@ -40,7 +41,7 @@ test('warnings of a skill count lines of the file, front matter included, and co
   const text =
     '---\nname: a\ndescription: d\u200B\n---\n\nText <!-- one -->\nmore\n<!-- two\nlines -->\n\n```html\n<!-- shown as code -->\n```\n\n`<!-- code -->` and\nlast <!-- three -->\n'
   const skill = parseSkill('x/b/SKILL.md' as RepoPath, text, 'handbook')
-  expect(skill.warnings).toEqual([
+  expect(skill.warnings.map(withMessage)).toEqual([
     { code: 'text.hidden_characters', message: 'hidden characters (U+200B) on line 3' },
     { code: 'text.html_comment', message: 'HTML comments, which a rendered page hides, on lines 6, 8, 16' },
     expect.objectContaining({ code: 'name.directory_mismatch' }),

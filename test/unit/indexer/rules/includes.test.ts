@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { withMessage } from '#core/finding-messages.ts'
 import { INCLUDE_FILE_BYTES, INCLUDE_FILES } from '#core/limits.ts'
 import { includeCandidates, manifestIncludeFailures, resolveIncludes } from '#indexer/rules/includes.ts'
 import { manifestsAbove } from '#indexer/rules/rule-chain.ts'
@@ -15,7 +16,7 @@ function resolve(include: string, files: Record<string, PlannedContent> = {}, is
   return {
     files: found.map(({ path }) => path),
     failures: failures.map(({ code }) => code),
-    messages: failures.map(({ message }) => message),
+    messages: failures.map(failure => withMessage(failure).message),
     by: failures.map(({ by }) => by),
     candidates: includeCandidates(plan, chainOf).map(({ path }) => path),
   }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { FINDINGS as GERMAN, REASONS as GERMAN_REASONS } from '#words/de/findings.ts'
-import { sayIn } from '#words/findings.ts'
+import { withMessage } from '#core/finding-messages.ts'
+import { keyOfFinding } from '#words/findings.ts'
+import { PAGE_T } from '#words/t.ts'
 import { APACHE, change, MIT } from './license-texts.ts'
 import { resolve } from './license-tree.ts'
 
-const issuesOf = (text: string, withheld: string[] = []) =>
-  resolve({ files: { LICENSE: text }, withheld }, '').issues.map(({ code, path, message }) => [code, path, message])
+const issuesOf = (text: string, withheld: string[] = []) => resolve({ files: { LICENSE: text }, withheld }, '').issues
 
 describe('a license text that is not open gives the reason', () => {
   test.each([
@@ -31,15 +31,16 @@ describe('a license text that is not open gives the reason', () => {
       'the text is not the license that the metadata above it names',
     ],
   ])('%s', (_, text, message) => {
-    expect(issuesOf(text)).toEqual([['license.unrecognized', 'LICENSE', message]])
-    const inGerman = sayIn('license.unrecognized', message, { findings: GERMAN, reasons: GERMAN_REASONS })
+    const issues = issuesOf(text)
+    expect(issues.map(withMessage)).toEqual([{ code: 'license.unrecognized', path: 'LICENSE', message }])
+    const inGerman = issues.map(issue => PAGE_T.de.find(keyOfFinding(issue), issue.values)).join()
     expect(inGerman).not.toBe(message)
     expect(inGerman.match(/“.*”|„.*“/s)?.[0].slice(1, -1)).toBe(message.match(/“.*”/s)?.[0].slice(1, -1))
   })
 
   test('a withheld text is not quoted', () => {
-    expect(issuesOf(`${MIT}\n\nYou may not sell it.`, ['LICENSE'])[0]?.[2]).toBe(
-      'the text is not a known license, or was changed',
-    )
+    expect(issuesOf(`${MIT}\n\nYou may not sell it.`, ['LICENSE']).map(withMessage)).toMatchObject([
+      { message: 'the text is not a known license, or was changed' },
+    ])
   })
 })

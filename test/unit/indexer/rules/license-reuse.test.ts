@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { withMessage } from '#core/finding-messages.ts'
 import { createLicenseResolver } from '#indexer/rules/license/index.ts'
 import { textOf as text } from './license-texts.ts'
 import { licenseOf, MODIFIED, pathOf, resolve, sourcesOf } from './license-tree.ts'
@@ -7,6 +8,9 @@ const annotation = (path: string, license: string, more = '') =>
   `[[annotations]]\npath = ${path}\nSPDX-FileCopyrightText = "2026 Example AI"\nSPDX-License-Identifier = "${license}"\n${more}\n`
 const reuse = (...annotations: string[]) => `version = 1\n\n${annotations.join('\n')}`
 const FILES = { 'LICENSES/MIT.txt': text('MIT'), 'skills/a/SKILL.md': 'Do.', 'skills/b/SKILL.md': 'Do.' }
+
+const messageOf = ({ issues }: Pick<ReturnType<typeof resolve>, 'issues'>) =>
+  issues.map(issue => withMessage(issue).message).join()
 
 describe('the REUSE specification', () => {
   test('annotations name the license of the files', () => {
@@ -62,7 +66,7 @@ describe('the REUSE specification', () => {
     const mixed = { ...FILES, 'LICENSES/LicenseRef-Own.txt': 'Ask us.' }
     const withToml = (more: string) => ({ files: { ...mixed, 'REUSE.toml': reuse(annotation('"**"', 'MIT', more)) } })
     expect(licenseOf(withToml(''), 'skills/a')).toEqual(['unknown', 'MIT', 'REUSE.toml'])
-    expect(resolve(withToml(''), 'skills/a').issues[0]?.message).toContain('LICENSES/LicenseRef-Own.txt')
+    expect(messageOf(resolve(withToml(''), 'skills/a'))).toContain('LICENSES/LicenseRef-Own.txt')
     expect(licenseOf(withToml('precedence = "override"'), 'skills/a')[0]).toBe('open')
   })
 
@@ -92,7 +96,7 @@ describe('the REUSE specification', () => {
     const toml = reuse(annotation('"skills/a/SKILL.md"', 'ISC', 'precedence = "override"'))
     const files = { 'skills/a/SKILL.md': 'Do.', 'skills/a/run.sh': 'x', 'REUSE.toml': toml }
     expect(licenseOf({ files }, 'skills/a')).toEqual(['unknown', null, 'REUSE.toml'])
-    expect(resolve({ files }, 'skills/a').issues[0]?.message).toContain('run.sh')
+    expect(messageOf(resolve({ files }, 'skills/a'))).toContain('run.sh')
     const texts = { 'LICENSES/ISC.txt': text('ISC'), 'LICENSES/MIT.txt': text('MIT') }
     expect(licenseOf({ files: { ...files, ...texts } }, 'skills/a')).toEqual(['open', 'ISC AND (ISC AND MIT)', 'REUSE.toml'])
     expect(licenseOf({ files: { ...files, 'LICENSES/Own.txt': MODIFIED } }, 'skills/a')[0]).toBe('unknown')
@@ -110,14 +114,14 @@ describe('the REUSE specification', () => {
   test('a withheld text is not named', () => {
     const files = { ...FILES, 'LICENSES/LicenseRef-Secret.txt': 'Ask us.', 'REUSE.toml': reuse(annotation('"**"', 'MIT')) }
     const { issues } = resolve({ files, withheld: ['LICENSES/LicenseRef-Secret.txt'] }, 'skills/a')
-    expect(issues[0]?.message).toContain('withheld file')
-    expect(issues[0]?.message).not.toContain('Secret')
+    expect(messageOf({ issues })).toContain('withheld file')
+    expect(messageOf({ issues })).not.toContain('Secret')
   })
 
   test('the work of matching paths is bounded', () => {
     const paths = Array.from({ length: 50 }, (_, index) => `"**${'a'.repeat(100)}${index}"`).join(', ')
     const { issues } = resolve({ files: { ...FILES, 'REUSE.toml': reuse(annotation(`[${paths}]`, 'MIT')) } }, 'skills/a')
-    expect(issues[0]?.message).toContain('annotations')
+    expect(messageOf({ issues })).toContain('annotations')
   })
 
   test.each([
@@ -132,7 +136,8 @@ describe('the REUSE specification', () => {
   ])('a file with %s closes the files that it governs, with a diagnostic', (_, toml, word) => {
     const { license, issues } = resolve({ files: { ...FILES, 'REUSE.toml': toml } }, 'skills/a')
     expect(license).toEqual({ kind: 'unknown', name: null, source: 'REUSE.toml' })
-    expect(issues).toMatchObject([{ code: 'license.unrecognized', path: 'REUSE.toml', message: expect.stringContaining(word) }])
+    expect(issues).toMatchObject([{ code: 'license.unrecognized', path: 'REUSE.toml' }])
+    expect(messageOf({ issues })).toContain(word)
   })
 
   test('special characters of other pattern languages stand for themselves', () => {

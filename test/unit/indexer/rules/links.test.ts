@@ -4,7 +4,7 @@ import type { RepoPath } from '#core/repo-path.ts'
 import { planPackages } from '#indexer/rules/packages.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
-import { why } from '#words/findings.ts'
+import { reason } from '#words/findings.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
 
 type Content = 'file' | 'submodule' | 'missing' | { link: string }
@@ -123,8 +123,8 @@ describe('beyond the limit of linked files', () => {
     const { plans, refusals } = planPackages(plan)
     expect(plans.map(({ planned }) => planned.skill.directory)).toEqual(['c'])
     expect([...refusals].map(([{ skill }, refusal]) => [skill.directory, refusal])).toEqual([
-      ['a', why('tooManyFiles', { limit: PACKAGE_FILES })],
-      ['b', why('filesLeftOut')],
+      ['a', reason('tooManyFiles', { limit: PACKAGE_FILES })],
+      ['b', reason('filesLeftOut')],
     ])
     expect(plan.skills.filter(({ copyOf }) => copyOf !== null)).toEqual([])
     expect([plan.truncated, plan.tree.diagnostics.map(({ code }) => code)]).toEqual([true, ['tree.limit']])

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { withMessage } from '#core/finding-messages.ts'
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, SKILLS } from '#core/limits.ts'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
@@ -101,7 +102,7 @@ describe('skills', () => {
     expect(skill('d/SKILL.md').enclosing).toBeNull()
     expect(skill('a/x/b/SKILL.md').warnings).toContainEqual({
       code: 'skill.nested',
-      message: 'lies inside the folder of a/SKILL.md',
+      values: { path: 'a/SKILL.md' },
     })
   })
 
@@ -127,7 +128,10 @@ describe('skills', () => {
       'f/y/SKILL.md': skillText('y'),
       'g/x/SKILL.md': skillText('x', 'Third.\n'),
     })
-    const warnings = (path: string) => skill(path).warnings.map(({ code, message }) => `${code}: ${message}`)
+    const warnings = (path: string) =>
+      skill(path)
+        .warnings.map(withMessage)
+        .map(({ code, message }) => `${code}: ${message}`)
     const more = 'and 1 more have this name, too'
     expect(warnings('a/x/SKILL.md')).toEqual([`name.duplicate: b/x/SKILL.md ${more}`])
     expect(warnings('b/x/SKILL.md')).toEqual([`name.duplicate: a/x/SKILL.md ${more}`])
@@ -138,7 +142,9 @@ describe('skills', () => {
 
   test('of one name name the only other one', () => {
     const { skill } = planOf({ 'a/x/SKILL.md': skillText('x'), 'b/x/SKILL.md': skillText('x', 'Other.\n') })
-    expect(skill('a/x/SKILL.md').warnings.map(({ message }) => message)).toEqual(['b/x/SKILL.md has this name, too'])
+    expect(skill('a/x/SKILL.md').warnings.map(warning => withMessage(warning).message)).toEqual([
+      'b/x/SKILL.md has this name, too',
+    ])
   })
 })
 
@@ -212,7 +218,7 @@ test('no warning and no diagnostic names the path of an excluded license file', 
   })
   const { diagnostics } = plan
   const told = [...diagnostics, ...skill('a/SKILL.md').warnings, ...skill('b/SKILL.md').warnings]
-  expect(told.filter(({ code }) => code === 'license.conflict').map(({ message }) => message)).toEqual([
+  expect(told.filter(({ code }) => code === 'license.conflict').map(one => withMessage(one).message)).toEqual([
     'the declared license 0BSD conflicts with Apache-2.0 in a withheld file',
     'the declared license text conflicts with MIT in b/LICENSE',
     'the declared license MIT conflicts with Apache-2.0 in a withheld file',

@@ -1,5 +1,5 @@
 /** What to do about a finding, by its code. */
-export const ADVICE: Readonly<Record<string, string>> = {
+export const ADVICE = {
   'body.empty': 'write the instructions for the agent below the front matter',
   'body.long': 'move details into other files of the skill, and link to them',
   'compatibility.too_long': 'shorten it: clients of the skills extension of MCP refuse a longer one',
@@ -64,16 +64,4 @@ export const ADVICE: Readonly<Record<string, string>> = {
   'tree.invalid_name': 'rename these files',
   'tree.limit': 'use shorter and flatter paths',
   'tree.submodule': 'nothing, unless agents need its files',
-}
-
-/** Codes of the warnings of a skill that no client can install. */
-export const NOT_INSTALLABLE: ReadonlySet<string> = new Set([
-  'skill.not_installable',
-  'name.missing',
-  'description.missing',
-  'front_matter.missing',
-  'front_matter.late',
-  'front_matter.unterminated',
-  'front_matter.invalid',
-  'front_matter.repaired',
-])
+} as const

@@ -1,0 +1,32 @@
+import { type Finding, messageOf } from '#words/findings.ts'
+
+/*
+ * Answers tell a finding in English: its code and its message. Pages say it in their language, from the finding that the message was made of: they ask in
+ * the same process, and have the very objects of the answer. The finding is no field that anything serialises, so it is sent to nobody.
+ */
+
+/** One symbol for the whole process: the built pages have a copy of this module. */
+const FINDING = Symbol.for('mountglass.finding')
+const ANSWERED = new WeakMap<Finding, object>()
+
+type WithMessage<Row extends Finding> = Omit<Row, 'case' | 'values'> & { message: string }
+
+/** A stored finding as answers and reports have it; the same object for the same finding. */
+export function withMessage<Row extends Finding>(row: Row): WithMessage<Row> {
+  const known = ANSWERED.get(row) as WithMessage<Row> | undefined
+  if (known !== undefined) return known
+  const { case: _case, values: _values, ...shown } = row
+  const answered = keepFinding({ ...shown, message: messageOf(row) }, row)
+  ANSWERED.set(row, answered)
+  return answered
+}
+
+/** Notes the finding, or the case of an error, that a message was made of. A copy of the object lacks it. */
+export function keepFinding<What extends object>(answered: What, { code, case: of, values }: Finding): What {
+  return Object.defineProperty(answered, FINDING, { value: { code, case: of, values } })
+}
+
+/** The finding that a message was made of; `undefined` if another process answered. */
+export function findingOf(answered: object): Finding | undefined {
+  return (answered as { [FINDING]?: Finding })[FINDING]
+}
