@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker as Thread } from 'node:worker_threads'
-import { SettingsError } from '#core/settings.ts'
+import { SentenceError } from '#words/sentence.ts'
 import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from '#indexer/jobs/job-messages.ts'
 import type { Watched } from '#indexer/jobs/job-watchdog.ts'
 import { createMetricsSender } from '#indexer/jobs/metrics-sender.ts'
@@ -30,7 +30,7 @@ try {
   await runJobs(process.env, process.argv[2] ?? '')
 } catch (error) {
   // The worker logs that this process did not start; the reason goes to standard error.
-  if (!(error instanceof SettingsError)) throw error
+  if (!(error instanceof SentenceError)) throw error
   process.stderr.write(`mountglass: ${error.message}\n`)
   process.exit(1)
 }

@@ -4,7 +4,7 @@ import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
-import { messageIn } from '#words/sentence.ts'
+import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './lock/answers.ts'
 import {
@@ -19,7 +19,7 @@ import {
 import { readPin } from './lock/read-pin.ts'
 import { remoteAnswers } from './lock/remote-answers.ts'
 import { formatPin, formatVerdicts, type Paint, pinnedAddress } from './lock/report.ts'
-import { NoAddressError, readTypedPin } from './lock/typed-pin.ts'
+import { readTypedPin } from './lock/typed-pin.ts'
 import { exitCodeOf, judge, type Problem, type Reading, type Verdict } from './lock/verdict.ts'
 import { say } from './say.ts'
 
@@ -239,7 +239,7 @@ async function reportingFaults(file: string, run: () => Promise<number>): Promis
     const message = messageIn(error)
     if (error instanceof LockFileError) say(printable(`${file} ${message}`))
     else if (error instanceof UnansweredError) say(printable(`${error.code}: ${message}`))
-    else if (error instanceof SettingsError || error instanceof NoAddressError) say(printable(message))
+    else if (error instanceof SentenceError) say(printable(message))
     else throw error
     return error instanceof UnansweredError && !error.isGone ? EXIT_UNREAD : EXIT_USAGE
   }

@@ -24,6 +24,14 @@ test('a process prints the output of the command, and exits with its code', asyn
   expect(await same(['verify', '--service', `http://127.0.0.1:${await freePort()}`])).toBe(3)
 })
 
+test('without git a command has exit code 2: that of a difference would lie', async () => {
+  expect((await run(['pin', `local/acme/${name}`])).status).toBe(0)
+  for (const args of [['pin', `local/acme/${name}`], ['verify']]) {
+    const { status, stderr } = await run(args, { PATH: '/nowhere' })
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^mountglass: git 2\.36 or newer .*\n$/)])
+  }
+})
+
 describe('mountglass pin', () => {
   test('writes the commit of an address, and the digests that the service answers', async () => {
     const { status, stdout } = await run(['pin', `local/acme/${name}@main`])

@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { JOB_PROGRAM } from '#cli/job-program.ts'
 import { type Ended, runToEnd } from '#test/support/failed-start.ts'
 import { createDatabase } from '#test/support/servers/postgres.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
@@ -101,6 +104,12 @@ test.each(['serve', 'work'] as const)('without git, or with one that is too old,
   expectOneLine(await start({ PATH: folder }, [], command), /^mountglass: git 2\.36 or newer .*PATH$/)
   await writeFile(join(folder, 'git'), '#!/bin/sh\necho git version 2.35.9\n', { mode: 0o755 })
   expectOneLine(await start({ PATH: folder }, [], command), /^mountglass: git 2\.36 or newer .*found git version 2\.35\.9$/)
+})
+
+test('a job process that finds no git any more says so in one line', async () => {
+  const env = { PATH: folder, MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_STORE: `disk:${join(folder, 'store')}` }
+  const started = promisify(execFile)(process.execPath, [JOB_PROGRAM, '{}'], { env })
+  await expect(started).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/^mountglass: git 2\.36 or newer .*\n$/) })
 })
 
 test.each(['keys', 'id-key'])(
