@@ -55,7 +55,11 @@ class JobProcesses implements JobRunner {
       const { end, mayRetry } = await this.#runIn(idle.process, isLong, job, options)
       if (!mayRetry) return end
     }
-    return (await this.#runIn(await this.#start(options.signal), isLong, job, options)).end
+    const started = await this.#start(options.signal).catch(error => {
+      if (options.signal.aborted) return null
+      throw error
+    })
+    return started === null ? { status: 'stopped' } : (await this.#runIn(started, isLong, job, options)).end
   }
 
   async close(): Promise<void> {

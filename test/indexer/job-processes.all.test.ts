@@ -76,6 +76,14 @@ test.each([
   expect(lines).toContain('mountglass_job_process_ends_total{reason="time"} 3')
 })
 
+test('a job whose process has not started when the worker stops is stopped, without an error', async () => {
+  const { processes, close } = await scene.open({})
+  onTestFinished(close)
+  const signal = AbortSignal.timeout(1)
+  const job = await scene.jobOf('one')
+  expect(await processes.run(job, { signal, onStage: () => {} })).toEqual({ status: 'stopped' })
+})
+
 test('the memory of processes started by a job counts as its memory', async () => {
   const { queue, log } = await openWorker({ settings: { memoryMegabytes: 384 } })
   const job = await scene.jobOf('eats-elsewhere')
