@@ -42,7 +42,7 @@ export interface ProcessEnd {
   reason: KillReason | EndReason | 'died'
 }
 
-/** `stuck`: it did not stop in time. */
+/** `stuck`: its job did not stop in time. */
 type KillReason = 'memory' | 'time' | 'stuck'
 /** `large`: it holds too much memory after a job to run the next. `slow`: it has the priority of a long job. */
 type EndReason = 'idle' | 'large' | 'slow' | 'stopped'
@@ -179,7 +179,8 @@ class RunningProcess implements JobProcess {
   async end(reason: EndReason): Promise<void> {
     if (this.isAlive) this.#reason = reason
     if (this.#child.connected) this.#child.disconnect()
-    const timer = setTimeout(() => this.#kill('stuck'), CLOSE_MILLISECONDS)
+    // One that has no job and no share of the processors is no fault: the reason of its end stays.
+    const timer = setTimeout(() => this.#kill(reason), CLOSE_MILLISECONDS)
     await this.ended
     clearTimeout(timer)
   }
@@ -241,7 +242,7 @@ class RunningProcess implements JobProcess {
     if (this.#child.pid !== undefined) yieldBy(this.#child.pid, niceness)
   }
 
-  #kill(reason: KillReason): void {
+  #kill(reason: KillReason | EndReason): void {
     const { pid } = this.#child
     if (!this.isAlive || pid === undefined) return
     this.#reason = reason

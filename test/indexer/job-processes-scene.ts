@@ -25,7 +25,7 @@ export interface ProcessesOptions {
 /** Small repositories, some with a name that is a trick of `hostile-jobs.ts`, and real processes for their jobs. */
 export async function openProcessesScene() {
   const repositories = await createRepositories()
-  for (const name of ['one', 'two', 'three', 'hangs', 'dawdles', 'eats-elsewhere']) {
+  for (const name of ['one', 'two', 'three', 'hangs', 'dawdles', 'lingers', 'eats-elsewhere']) {
     await (await repositories.create('acme', name)).commit({ 'a.md': `# ${name}\n` })
   }
   const host = await openLocalHost({ root: repositories.root, baseUrl: 'http://127.0.0.1' })

@@ -76,6 +76,18 @@ test.each([
   expect(lines).toContain('mountglass_job_process_ends_total{reason="time"} 3')
 })
 
+test('a process that was let go and does not end is killed, and has ended as planned', async () => {
+  const { queue, log, stop, isIndexed } = await openWorker()
+  const lingering = await scene.jobOf('lingers')
+  await queue.offer(lingering)
+  await until(() => isIndexed(lingering))
+  await stop()
+  const killed = log.filter(({ message, signal }) => message === 'job process ended' && signal === 'SIGKILL')
+  expect(killed).not.toEqual([])
+  // On a busy machine its job may have been long.
+  for (const { reason } of killed) expect(['stopped', 'slow']).toContain(reason)
+})
+
 test('a job whose process has not started when the worker stops is stopped, without an error', async () => {
   const { processes, close } = await scene.open({})
   onTestFinished(close)

@@ -15,6 +15,12 @@ const TRICKS: Record<string, () => void> = {
   dawdles() {
     while (getPriority() < YIELDING_NICENESS);
   },
+  /** Does not end when the worker lets it go. */
+  lingers() {
+    process.prependListener('disconnect', () => {
+      for (;;);
+    })
+  },
   'eats-objects'() {
     const eaten: unknown[] = []
     for (;;) eaten.push(Array.from({ length: 1_000 }, (_, index) => ({ index })))
