@@ -38,7 +38,8 @@ export function createCards(drawer: Drawer): Cards {
     ignoreFetchAbort: true,
     async fetchMethod(etag, _stale, { context: [card, icon, client] }) {
       const png = await inTurn(client, () => draw(card, icon)).catch(nullIfFull)
-      return png === null ? undefined : { png, etag }
+      if (png === null) throw new NotDrawn()
+      return { png, etag }
     },
   })
 
@@ -54,9 +55,17 @@ export function createCards(drawer: Drawer): Cards {
   return {
     async get(card, icon, client) {
       const etag = hash('sha256', JSON.stringify([DRAWING_VERSION, card, icon?.etag ?? null])).slice(0, 32)
-      return (await cache.fetch(etag, { context: [card, icon, client] })) ?? 'busy'
+      return await cache.forceFetch(etag, { context: [card, icon, client] }).catch(busyIfNotDrawn)
     },
   }
+}
+
+/** No card can be drawn now. It is thrown, since the cache makes a failure of its own of `undefined` where others evicted the entry meanwhile. */
+class NotDrawn extends Error {}
+
+function busyIfNotDrawn(error: unknown): 'busy' {
+  if (error instanceof NotDrawn) return 'busy'
+  throw error
 }
 
 function nullIfFull(error: unknown): null {

@@ -48,9 +48,7 @@ export function createIcons(cutter: Cutter): Icons {
     // Callers that wait get their icon, also if others evict it first.
     ignoreFetchAbort: true,
     async fetchMethod(_key, _stale, { options, context: [host, account, client] }) {
-      // Where too many wait, there is none now, which says nothing about the account.
-      const icon = await inTurn(client, () => fetchIcon(host, account)).catch(unlessFull)
-      if (icon === 'full') return undefined
+      const icon = await inTurn(client, () => fetchIcon(host, account))
       if (icon === null) options.ttl = MISSING_MS
       return { icon }
     },
@@ -68,13 +66,15 @@ export function createIcons(cutter: Cutter): Icons {
 
   return {
     async get(host, account, client) {
-      const found = await cache.fetch(`${account.id} ${account.avatar}`, { context: [host, account, client] })
+      const key = `${account.id} ${account.avatar}`
+      const found = await cache.forceFetch(key, { context: [host, account, client] }).catch(nullIfFull)
       return found?.icon ?? null
     },
   }
 }
 
-function unlessFull(error: unknown): 'full' {
-  if (error instanceof GateFull) return 'full'
+/** Where too many wait, there is none now, which says nothing about the account. */
+function nullIfFull(error: unknown): null {
+  if (error instanceof GateFull) return null
   throw error
 }

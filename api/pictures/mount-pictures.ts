@@ -45,10 +45,7 @@ export function createMountPictures(deps: Pick<Deps, 'operator' | 'localSource'>
     // Callers that wait get their picture, also if others evict it first.
     ignoreFetchAbort: true,
     async fetchMethod(_key, _stale, { options, context: read }) {
-      const bytes = await read().catch(error => (error instanceof GateFull ? 'full' : null))
-      // Where too many wait, there is none now, which says nothing about the picture.
-      if (bytes === 'full') return undefined
-      const picture = await cut(bytes)
+      const picture = await cut(await read().catch(nullUnlessFull))
       if (picture === null) options.ttl = MISSING_MS
       return { picture }
     },
@@ -64,7 +61,8 @@ export function createMountPictures(deps: Pick<Deps, 'operator' | 'localSource'>
   }
 
   async function keep(key: string, read: () => Promise<Uint8Array | null>): Promise<MountPicture | null> {
-    return (await cache.fetch(key, { context: read }))?.picture ?? null
+    const found = await cache.forceFetch(key, { context: read }).catch(nullIfFull)
+    return found?.picture ?? null
   }
 
   return {
@@ -77,6 +75,17 @@ export function createMountPictures(deps: Pick<Deps, 'operator' | 'localSource'>
       return await keep(`file ${mount.repository.id} ${mount.commit} ${path}`, () => inTurn(client, () => readFile(mount, path)))
     },
   }
+}
+
+function nullUnlessFull(error: unknown): null {
+  if (error instanceof GateFull) throw error
+  return null
+}
+
+/** Where too many wait, there is none now, which says nothing about the picture. */
+function nullIfFull(error: unknown): null {
+  if (error instanceof GateFull) return null
+  throw error
 }
 
 /** Path of the declared file, if it may be copied; of a remote repository too, since this service would copy it. */
