@@ -21,8 +21,9 @@ export function unifiedDifference(before: string, after: string): string {
   const trail = firstLines(before.slice(before.length - end))
   const firstLine = countLines(before.slice(0, start - lead.length)) + 1
 
+  const [oldCount, newCount] = [countLines(old), countLines(new_)]
   const patch =
-    countLines(old) + countLines(new_) > DIFFERENCE_LINES
+    oldCount + newCount > DIFFERENCE_LINES
       ? undefined
       : structuredPatch('', '', lead + old + trail, lead + new_ + trail, '', '', {
           context: CONTEXT_LINES,
@@ -31,12 +32,8 @@ export function unifiedDifference(before: string, after: string): string {
   if (patch !== undefined) {
     return patch.hunks.map(hunk => `${headOf(firstLine, hunk)}${hunk.lines.join('\n')}\n`).join('')
   }
-  const whole = {
-    oldStart: 1,
-    oldLines: countLines(lead + old + trail),
-    newStart: 1,
-    newLines: countLines(lead + new_ + trail),
-  }
+  const around = countLines(lead) + countLines(trail)
+  const whole = { oldStart: 1, oldLines: oldCount + around, newStart: 1, newLines: newCount + around }
   return headOf(firstLine, whole) + signed(' ', lead) + signed('-', old) + signed('+', new_) + signed(' ', trail)
 }
 
@@ -69,16 +66,20 @@ function firstLines(text: string): string {
   return text.slice(0, at)
 }
 
+/** By code units: a text may have a million lines. */
 function countLines(text: string): number {
-  let lines = 0
-  for (let at = 0; at < text.length; lines++) at = text.indexOf('\n', at) + 1 || text.length
-  return lines
+  let ends = 0
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === LINE_FEED) ends++
+  return text === '' || text.endsWith('\n') ? ends : ends + 1
 }
+
+const LINE_FEED = 10
 
 /** The text with a sign before each line. */
 function signed(sign: string, text: string): string {
   if (text === '') return ''
-  const lines = `${sign}${text.replaceAll('\n', `\n${sign}`)}`
+  // `replaceAll` takes three times as long for a million lines.
+  const lines = sign + text.split('\n').join(`\n${sign}`)
   return text.endsWith('\n') ? lines.slice(0, -sign.length) : `${lines}\n\\ No newline at end of file\n`
 }
 

@@ -58,6 +58,7 @@ test.each([
   ['two lines in any order', coins(1), coins(2)],
   ['every second line', everySecond('a'), everySecond('b')],
   ['empty lines', '\n'.repeat(500_000), `${'\n'.repeat(250_000)}x`],
+  ['a million empty lines between two others', `x${'\n'.repeat(1_000_000)}y`, `y${'\n'.repeat(1_000_000)}x`],
   ['lines that are equal but for one in a hundred', everyHundredth('b'), everyHundredth('c')],
   ['lines beyond Latin', numbered('漢字 👍', 20_000), numbered('字漢 👍', 20_000)],
 ])('a difference of %s applies', (_what, before, after) => {
