@@ -1,13 +1,12 @@
-import { createYielder, type Yielder } from '../concurrency/yielding.ts'
 import type { ChangedText, SkillMetadata } from '../contract/changes.ts'
-import { COMPARED_SLICE_MS, DIFFERENCE_PAGE_BYTES } from '../limits.ts'
+import { DIFFERENCE_PAGE_BYTES } from '../limits.ts'
 import type { DeliveredSkill, DeliveredText } from '../snapshot/delivered.ts'
 import { countCharacters, utf8Length } from '../text.ts'
 import type { Compared, Sided } from './items.ts'
 import { localTo } from './parts.ts'
 import { cutPiece } from './pieces.ts'
 import type { SkillText, SkillTexts } from './skill-texts.ts'
-import { unifiedDifference } from './unified.ts'
+import { differenceInTurn } from './unified.ts'
 
 /** How one text of a skill differs. */
 export interface TextDifference extends Pick<ChangedText, 'kind' | 'path' | 'movedFrom' | 'change' | 'before' | 'after'> {
@@ -24,7 +23,7 @@ export interface SkillDifference {
   texts: TextDifference[]
 }
 
-/** Compares the texts of a skill. Yields to other requests all along. */
+/** Compares the texts of a skill. Other requests go on between two texts, however many compare. */
 export async function compareSkillTexts(
   pair: Compared<DeliveredSkill>,
   delivered: { before: SkillTexts | null; after: SkillTexts | null },
@@ -32,10 +31,8 @@ export async function compareSkillTexts(
   const before = placedTexts(pair.before, delivered.before)
   const after = placedTexts(pair.after, delivered.after)
   const texts: TextDifference[] = []
-  // One for all texts: many short ones may take as long as a long one.
-  const yieldIfDue = createYielder(undefined, COMPARED_SLICE_MS)
-  for (const [place, text] of after) texts.push(await differenceOf(before.get(place) ?? null, text, yieldIfDue))
-  for (const [place, text] of before) if (!after.has(place)) texts.push(await differenceOf(text, null, yieldIfDue))
+  for (const [place, text] of after) texts.push(await differenceOf(before.get(place) ?? null, text))
+  for (const [place, text] of before) if (!after.has(place)) texts.push(await differenceOf(text, null))
   return { metadata: { before: delivered.before?.metadata ?? null, after: delivered.after?.metadata ?? null }, texts }
 }
 
@@ -57,10 +54,9 @@ function placedTexts(side: Sided<DeliveredSkill> | null, delivered: SkillTexts |
   )
 }
 
-async function differenceOf(before: PlacedText | null, after: PlacedText | null, yieldIfDue: Yielder): Promise<TextDifference> {
+async function differenceOf(before: PlacedText | null, after: PlacedText | null): Promise<TextDifference> {
   const { kind, path } = (after ?? before) as PlacedText
-  const content = unifiedDifference(before?.text ?? '', after?.text ?? '')
-  await yieldIfDue()
+  const content = await differenceInTurn(before?.text ?? '', after?.text ?? '')
   const hasMoved = before !== null && after !== null && before.path !== after.path
   return {
     kind,

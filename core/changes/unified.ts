@@ -1,4 +1,5 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff'
+import { nextSlot } from '../concurrency/round-robin.ts'
 import { DIFFERENCE_EDITS, DIFFERENCE_LINES } from '../limits.ts'
 
 /** Unchanged lines around a change. */
@@ -7,9 +8,9 @@ const CONTEXT_LINES = 3
 /**
  * The unified difference of two texts, as git writes it without the headers of files; `''` when they are the same. Lines end at `\n` only.
  *
- * Takes at most some tens of milliseconds: what differs by more than `DIFFERENCE_EDITS`, or has more than `DIFFERENCE_LINES`, is replaced as a
- * whole, from the first line that differs to the last one. The bounds are counts and not times, because the pages of a difference are cut from
- * equal results.
+ * Takes some tens of milliseconds, and a tenth of a second for a million lines: what differs by more than `DIFFERENCE_EDITS`, or has more than
+ * `DIFFERENCE_LINES`, is replaced as a whole, from the first line that differs to the last one. The bounds are counts and not times, because the
+ * pages of a difference are cut from equal results.
  */
 export function unifiedDifference(before: string, after: string): string {
   if (before === after) return ''
@@ -35,6 +36,15 @@ export function unifiedDifference(before: string, after: string): string {
   const around = countLines(lead) + countLines(trail)
   const whole = { oldStart: 1, oldLines: oldCount + around, newStart: 1, newLines: newCount + around }
   return headOf(firstLine, whole) + signed(' ', lead) + signed('-', old) + signed('+', new_) + signed(' ', trail)
+}
+
+/**
+ * As `unifiedDifference`, for requests: two texts that differ take a turn of the event loop that no other two get, so that what many requests compare
+ * at once does not keep the others waiting until all of it is done.
+ */
+export async function differenceInTurn(before: string, after: string): Promise<string> {
+  if (before !== after) await nextSlot('difference')
+  return unifiedDifference(before, after)
 }
 
 /** UTF-16 units of the lines with which both texts begin. */

@@ -1,6 +1,6 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import { piecesOf } from '#core/changes/pieces.ts'
-import { unifiedDifference } from '#core/changes/unified.ts'
+import { differenceInTurn } from '#core/changes/unified.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { ApiClient, ApiError, ApiResult } from './api-client.ts'
 import { findEntry } from './withheld.ts'
@@ -60,7 +60,7 @@ export async function loadFileDifference(
     change: before === null ? 'added' : after === null ? 'removed' : hasMoved ? 'moved' : isSame ? 'unchanged' : 'changed',
     before: before && stateOf(before),
     after: after && stateOf(after),
-    pieces: piecesBetween(before, after),
+    pieces: await piecesBetween(before, after),
   }
 }
 
@@ -98,9 +98,9 @@ function stateOf({ size, refusal }: FileState): FileState {
   return { size, refusal }
 }
 
-function piecesBetween(before: ReadFile | null, after: ReadFile | null): string[] | null {
+async function piecesBetween(before: ReadFile | null, after: ReadFile | null): Promise<string[] | null> {
   const texts = [before, after].map(side => (side === null ? '' : side.text))
   const [old, new_] = texts
   if (old === undefined || new_ === undefined || before?.sha256 === after?.sha256) return []
-  return old === null || new_ === null ? null : piecesOf(unifiedDifference(old, new_))
+  return old === null || new_ === null ? null : piecesOf(await differenceInTurn(old, new_))
 }

@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { unifiedDifference } from '#core/changes/unified.ts'
+import { differenceInTurn, unifiedDifference } from '#core/changes/unified.ts'
 import { createRandom } from '#test/support/random.ts'
+import { countTurns } from '#test/support/turn-counter.ts'
 
 let folder: string
 beforeAll(() => {
@@ -77,6 +78,19 @@ test('texts that differ too much have the lines between their common ends replac
     ' end0',
     ' end2',
   ])
+})
+
+test('of texts that many compare at once, each pair has a turn of the event loop that no other one gets', async () => {
+  const counted = countTurns()
+  const served = await Promise.all(
+    ['b', 'c', 'd', 'e', 'f'].map(async other => {
+      expect(await differenceInTurn('a\n', `${other}\n`)).toBe(`@@ -1 +1 @@\n-a\n+${other}\n`)
+      return counted.turn()
+    }),
+  )
+  counted.stop()
+  const [first = 0] = served
+  expect(served).toEqual([0, 1, 2, 3, 4].map(number => first + number))
 })
 
 function numbered(sign: string, count: number): string {
