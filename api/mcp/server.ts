@@ -61,6 +61,7 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
         'tools/list': listed,
         'server/discover': listed,
         'resources/list': shortly,
+        'resources/read': shortly,
         'resources/templates/list': listed,
       },
     },
@@ -75,8 +76,9 @@ export function createServer(deps: ServerDeps, { address, viewer, instructions, 
     const toProtocolError = (thrown: unknown) => protocolError(deps.toServiceError(thrown))
     const source = deps.openSkills({ address, viewer, toProtocolError })
     new SkillsExtension({ source, cacheHint: shortly, strict: true }).attach(mcp)
-    // In place of the handler of the SDK, which knows no pages.
+    // In place of the handlers of the SDK: one knows no pages, the other takes half a second to encode a picture of 4 MiB.
     server.setRequestHandler('resources/list', async ({ params }) => await source.listResourcePage(params?.cursor))
+    server.setRequestHandler('resources/read', async ({ params }) => await source.readResource(params.uri))
   }
   return mcp
 }

@@ -1,4 +1,10 @@
-import type { ListResourcesResult } from '@modelcontextprotocol/server'
+import {
+  type ListResourcesResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server'
 import {
   DIRECTORY_MIME_TYPE,
   type Skill,
@@ -8,6 +14,7 @@ import {
 } from '@modelcontextprotocol/server/ext/skills'
 import { z } from 'zod'
 import { type Address, formatAddress } from '#core/address.ts'
+import { nextSlot } from '#core/concurrency/round-robin.ts'
 import {
   baseNameOf,
   encodePath,
@@ -37,6 +44,8 @@ const Position = z.string()
 /** The skills of an address, and the pages of `resources/list`: the SDK has a hook for the whole list alone. */
 export interface PagedSkillSource extends Omit<SkillSource, 'listResources'> {
   listResourcePage(cursor: string | undefined): Promise<ListResourcesResult>
+  /** @throws ProtocolError */
+  readResource(uri: string): Promise<ReadResourceResult>
 }
 
 /** What a source needs to read an address. */
@@ -63,6 +72,20 @@ export function createSkillSource(deps: Deps, { address, viewer, toProtocolError
     }
   }
 
+  const readFile = (uri: string): Promise<SkillReadResult | undefined> =>
+    read(async ({ snapshot, address: { path: mounted } }) => {
+      const path = pathOf(uri, base)
+      const one = path === null ? null : await packageAround(snapshot, mounted, parentOf(path))
+      const file = one && path !== null ? await findFile(snapshot, one, nameIn(one, path)) : null
+      if (file === null) return undefined
+      const bytes = await snapshot.record(file.record)
+      // What follows, up to the bytes of the answer, takes a tenth of a second for the largest files.
+      await nextSlot('resource')
+      const text = decodeText(bytes)
+      const mimeType = mimeTypeOf(file.name)
+      return (text === null ? { bytes, mimeType } : { text, mimeType }) satisfies SkillReadResult
+    })
+
   return {
     list: ({ cursor }, { mcpReq: { signal } }) => read(mount => listPage(deps, mount, base, { cursor, signal })),
 
@@ -73,17 +96,20 @@ export function createSkillSource(deps: Deps, { address, viewer, toProtocolError
         return one === null ? undefined : await entryOf(mount, one, base)
       }),
 
-    read: uri =>
-      read(async ({ snapshot, address: { path: mounted } }) => {
-        const path = pathOf(uri, base)
-        const one = path === null ? null : await packageAround(snapshot, mounted, parentOf(path))
-        const file = one && path !== null ? await findFile(snapshot, one, nameIn(one, path)) : null
-        if (file === null) return undefined
-        const bytes = await snapshot.record(file.record)
-        const text = decodeText(bytes)
-        const mimeType = mimeTypeOf(file.name)
-        return (text === null ? { bytes, mimeType } : { text, mimeType }) satisfies SkillReadResult
-      }),
+    read: readFile,
+
+    async readResource(named) {
+      const uri = URL.parse(named)?.href
+      if (uri === undefined) {
+        const data = { uri: named, reason: 'invalid_uri' }
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Resource URI ${named} is invalid`, data)
+      }
+      const found = await readFile(uri)
+      if (found === undefined) throw new ResourceNotFoundError(uri)
+      const { mimeType } = found
+      const content = 'text' in found ? { text: found.text } : { blob: Buffer.from(found.bytes).toString('base64') }
+      return { contents: [{ uri, ...(mimeType !== undefined && { mimeType }), ...content }] }
+    },
 
     readDirectory: uri =>
       read(async mount => {

@@ -1,4 +1,5 @@
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
+import { SkillsExtension } from '@modelcontextprotocol/server/ext/skills'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { introduce } from '#api/mcp/instructions.ts'
 import { createServer } from '#api/mcp/server.ts'
@@ -10,6 +11,7 @@ import { parseAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { TOOL_BYTES } from '#core/limits.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
+import { countTurns } from '#test/support/turn-counter.ts'
 import { legacy, message, REVISION, type Sent } from './scene.ts'
 
 /* The service passes messages to the SDK and its answers to clients without changing a byte. */
@@ -18,6 +20,8 @@ const ADDRESS = '/local/acme/tools'
 const FILES = {
   'package.json': '{"license":"MIT"}\n',
   'one/SKILL.md': '---\nname: one\ndescription: The "first" $& one.\n---\nDo $1 and \\u0041, `$\'` ä \u2028 \u{1f600}.\n',
+  'one/picture.png': new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0xff, 0, 1, 2]),
+  'one/empty.txt': '',
   'long/SKILL.md': `---\nname: long\ndescription: Long.\n---\n${'A line of the long skill.\n'.repeat(3_000)}`,
 }
 
@@ -125,5 +129,56 @@ describe('an answer is byte for byte that of the SDK', () => {
 
   test.each(named([...GOOD, ...NUMBERED].map(legacy)))('to a client of an older revision: %s', async (_, sent) => {
     expect(await answerOfService(sent)).toEqual(await answerOfSdk(sent))
+  })
+})
+
+/** With the handler of the SDK for `resources/read`, which encodes slowly. */
+async function readBySdk({ headers, payload }: Sent): Promise<Answered> {
+  const handler = createMcpHandler(() => {
+    const mcp = new McpServer(
+      { name: 'mountglass', title: 'Mountglass', version: '0.1.0' },
+      { capabilities: { resources: { listChanged: false } } },
+    )
+    const cacheHint = { ttlMs: 60_000, cacheScope: 'public' } as const
+    new SkillsExtension({ source: { ...sourceOfSkills(), listResources: async () => [] }, cacheHint, strict: true }).attach(mcp)
+    return mcp
+  })
+  const answer = await handler.fetch(
+    new Request(`https://mountglass.test/mcp${ADDRESS}`, { method: 'POST', headers, body: payload }),
+  )
+  const body = await answer.text()
+  await handler.close()
+  return [answer.status, body]
+}
+
+function sourceOfSkills() {
+  const toProtocolError = (thrown: unknown) => thrown as Error
+  return createSkillSource(app.deps, { address: parseAddress(ADDRESS, ['local']), viewer: ANONYMOUS, toProtocolError })
+}
+
+const BASE = `skill:/${ADDRESS}`
+
+describe('a file of a skill', () => {
+  const uris = ['one/SKILL.md', 'one/picture.png', 'one/empty.txt', 'one', 'nothing', '%zz', 'one/../one/SKILL.md'].map(
+    path => `${BASE}/${path}`,
+  )
+  const reads = [...uris, BASE, 'skill://other/one/SKILL.md', 'file:///one', 'none'].map(uri =>
+    message('resources/read', { name: uri, uri }),
+  )
+  test.each(named([...reads, ...reads.map(legacy)]))('is read as the SDK reads it: %s', async (_, sent) => {
+    expect(await answerOfService(sent)).toEqual(await readBySdk(sent))
+  })
+
+  test('is encoded in a turn of the event loop that no other one gets, however many are read', async () => {
+    const source = sourceOfSkills()
+    const counted = countTurns()
+    const served = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        expect(await source.readResource(`${BASE}/one/picture.png`)).toHaveProperty('contents')
+        return counted.turn()
+      }),
+    )
+    counted.stop()
+    expect(new Set(served).size).toBe(served.length)
   })
 })
