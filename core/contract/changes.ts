@@ -132,6 +132,7 @@ export const ChangeFacts = z
 export type ChangeFacts = z.infer<typeof ChangeFacts>
 
 const NullableSize = z.int().min(0).nullable()
+const Tokens = NullableSize.meta({ description: 'An estimate.' })
 
 export const SkillSide = z
   .object({
@@ -139,7 +140,7 @@ export const SkillSide = z
       description: 'As `skills` says it; `null` when something is missing, or only a description is served.',
     }),
     bytes: NullableSize,
-    tokens: NullableSize,
+    tokens: Tokens,
     license: License,
     full: z.boolean(),
     complete: z.boolean(),
@@ -148,12 +149,12 @@ export const SkillSide = z
 export type SkillSide = z.infer<typeof SkillSide>
 
 export const DocumentSide = z
-  .object({ sha256: Sha256.nullable(), bytes: NullableSize, tokens: NullableSize, license: License, full: z.boolean() })
+  .object({ sha256: Sha256.nullable(), bytes: NullableSize, tokens: Tokens, license: License, full: z.boolean() })
   .meta({ id: 'DocumentSide', description: 'The file of a document; the numbers are `null` when it is not served.' })
 export type DocumentSide = z.infer<typeof DocumentSide>
 
 export const FileSide = z
-  .object({ sha256: Sha256.nullable(), bytes: NullableSize, tokens: NullableSize })
+  .object({ sha256: Sha256.nullable(), bytes: NullableSize, tokens: Tokens })
   .meta({ id: 'FileSide', description: 'The file of a manifest; its values are `null` when `files` refuses it.' })
 export type FileSide = z.infer<typeof FileSide>
 

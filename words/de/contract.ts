@@ -49,6 +49,7 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'What the whole skill takes; on the first page only.': 'Was der ganze Skill braucht; nur auf der ersten Seite.',
   'Bytes of the whole text.': 'Byte des ganzen Textes.',
   'Tokens of the whole text, an estimate.': 'Tokens des ganzen Textes, geschätzt.',
+  'An estimate.': 'Geschätzt.',
   'An estimate: each model counts with its own encoding.': 'Geschätzt: Jedes Modell zählt mit seiner eigenen Kodierung.',
   'Calls until the skill is complete.': 'Aufrufe, bis der Skill vollständig ist.',
   'Present when the piece begins within a line, whose sign stands in the piece before.':
