@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Client, hashOfClient } from './client.ts'
+import { type Client, hashOfClient } from './clients.ts'
 import { addressOf, repositoryOfResource } from './resource.ts'
 
 /** What an app asks for, once everything of it was checked. Sealed, it travels through the browser: nothing is stored until a code is redeemed. */

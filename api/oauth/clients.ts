@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto'
+import { CompactSign, compactVerify, errors } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
+import { visibleLine } from '#core/hidden-text.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
-import { type Client, parseClientMetadata, RefusedMetadata } from './client.ts'
-import type { Registrations } from './registration.ts'
+import { deriveKeys, type SealingKeys } from '../purpose-keys.ts'
+import { parseRedirectUri } from './redirect-uri.ts'
 
 /** Finds clients by their ids. */
 export interface Clients {
@@ -117,4 +121,165 @@ function readClient(id: string, text: string): ClientAnswer {
     if (error instanceof RefusedMetadata || error instanceof SyntaxError) return { status: 'unknown' }
     throw error
   }
+}
+
+/** An application that asks to read on a person's behalf. All of them are public: none has a secret. */
+export interface Client {
+  /** The `client_id`. */
+  id: string
+  /** `cimd`: its id is the URL of its metadata (a client id metadata document). `dcr`: it registered here (dynamic client registration). */
+  kind: 'cimd' | 'dcr'
+  /** The client's own words. */
+  name: string
+  uri: string | null
+  redirectUris: readonly string[]
+}
+
+/** Characters of what a client says of itself. */
+const CLIENT_NAME_CHARACTERS = 80
+const CLIENT_URI_CHARACTERS = 500
+const CLIENT_REDIRECT_URIS = 20
+/** Of all redirect URIs of a registered client, whose id contains them. */
+const REGISTERED_URIS_CHARACTERS = 2_000
+
+/** The metadata of a client (RFC 7591, 2) that matters here. Other fields are ignored. */
+const Metadata = z.object({
+  redirect_uris: z.array(z.string()).min(1).max(CLIENT_REDIRECT_URIS),
+  client_name: z.string().max(10_000).optional(),
+  client_uri: z.string().max(10_000).optional(),
+  grant_types: z.array(z.string()).optional(),
+  response_types: z.array(z.string()).optional(),
+  token_endpoint_auth_method: z.string().optional(),
+})
+
+type ClientMetadata = Pick<Client, 'name' | 'uri' | 'redirectUris'> & {
+  /** How the client wants to authenticate; `null` when it says nothing. */
+  authentication: string | null
+}
+
+/** Why metadata is refused, as a code of RFC 7591, 3.2.2, with a sentence. */
+export class RefusedMetadata extends Error {
+  readonly code: 'invalid_redirect_uri' | 'invalid_client_metadata'
+
+  constructor(code: RefusedMetadata['code'], message: string) {
+    super(message)
+    this.name = 'RefusedMetadata'
+    this.code = code
+  }
+}
+
+/** @throws RefusedMetadata */
+export function parseClientMetadata(json: unknown): ClientMetadata {
+  const parsed = Metadata.safeParse(json)
+  if (!parsed.success) throw refusalOf(parsed.error)
+  const { redirect_uris, client_name, client_uri, grant_types, response_types, token_endpoint_auth_method } = parsed.data
+  const uris = redirect_uris.map(text => parseRedirectUri(text))
+  const first = uris[0]
+  if (!first || uris.includes(null)) {
+    const problem = 'a redirect URI must be https, http on localhost, 127.0.0.1 or [::1], or have the scheme of an application'
+    throw new RefusedMetadata('invalid_redirect_uri', `${problem}; it has no fragment and no name of a user`)
+  }
+  if (grant_types && !grant_types.includes('authorization_code'))
+    throw new RefusedMetadata('invalid_client_metadata', 'grant_types must include authorization_code')
+  if (response_types && !response_types.includes('code'))
+    throw new RefusedMetadata('invalid_client_metadata', 'response_types must include code')
+  return {
+    // The name of nothing would leave a person without a word of who asks.
+    name: cutText(client_name ?? '', CLIENT_NAME_CHARACTERS) || first.host,
+    uri: webUri(client_uri),
+    redirectUris: redirect_uris,
+    authentication: token_endpoint_auth_method ?? null,
+  }
+}
+
+function refusalOf(error: z.ZodError): RefusedMetadata {
+  const field = error.issues[0]?.path[0]
+  const code = field === 'redirect_uris' ? 'invalid_redirect_uri' : 'invalid_client_metadata'
+  return new RefusedMetadata(code, field === undefined ? 'the metadata must be a JSON object' : `${String(field)} is not valid`)
+}
+
+/** The text on one line, without hidden characters, cut to a number of characters. */
+function cutText(text: string, characters: number): string {
+  return [...visibleLine(text)].slice(0, characters).join('').trim()
+}
+
+/** The page of a client, where it is one on the web; else `null`. */
+function webUri(text: string | undefined): string | null {
+  if (text === undefined || text.length > CLIENT_URI_CHARACTERS || !URL.canParse(text)) return null
+  const { protocol, username, password, href } = new URL(text)
+  const isPlain = ['https:', 'http:'].includes(protocol) && username === '' && password === ''
+  // Encoded, it may be longer than as written.
+  return isPlain && href.length <= CLIENT_URI_CHARACTERS ? href : null
+}
+
+/** What records and sealed texts have in place of the id, which may be long. */
+export function hashOfClient(id: string): string {
+  return createHash('sha256').update(id).digest('base64url')
+}
+
+/** Dynamic registration (RFC 7591) that stores nothing: the id of a client is its metadata, signed. */
+export interface Registrations {
+  /** @throws RefusedMetadata */
+  register(json: unknown, now: Date): Promise<{ client: Client; issuedAt: number }>
+  /** The client with this id; `null` when no key of this deployment signed it. */
+  read(id: string): Promise<Client | null>
+}
+
+const TYPE = 'mountglass-client+jws'
+const ALGORITHM = 'HS256'
+/** An id stands in the query string of a browser, beside a state. */
+const ID_CHARACTERS = 4_096
+
+const Claims = z.object({ iat: z.int(), n: z.string(), u: z.string().nullable(), r: z.array(z.string()) })
+
+/** @param keys an id is valid while the key is there that signed it */
+export function createRegistrations(keys: SealingKeys): Registrations {
+  const derived = deriveKeys(keys, 'client')
+  const named = new Map(keys.map(({ kid }, index) => [kid, derived[index] as Uint8Array]))
+  const first = keys[0] as SealingKeys[number]
+
+  return {
+    async register(json, now) {
+      const metadata = parseClientMetadata(json)
+      requireShortUris(metadata)
+      const issuedAt = Math.floor(now.getTime() / 1_000)
+      const { name, uri, redirectUris } = metadata
+      const claims: z.infer<typeof Claims> = { iat: issuedAt, n: name, u: uri, r: [...redirectUris] }
+      const id = await new CompactSign(Buffer.from(JSON.stringify(claims)))
+        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid: first.kid })
+        .sign(derived[0])
+      return { client: { id, kind: 'dcr', name, uri, redirectUris }, issuedAt }
+    },
+
+    async read(id) {
+      if (id.length > ID_CHARACTERS) return null
+      const claims = await verified(id, named)
+      return claims && { id, kind: 'dcr', name: claims.n, uri: claims.u, redirectUris: claims.r }
+    },
+  }
+}
+
+async function verified(id: string, keys: ReadonlyMap<string, Uint8Array>): Promise<z.infer<typeof Claims> | null> {
+  try {
+    const { payload, protectedHeader } = await compactVerify(id, ({ kid }) => requireKey(keys, kid), { algorithms: [ALGORITHM] })
+    return protectedHeader.typ === TYPE ? Claims.parse(JSON.parse(Buffer.from(payload).toString())) : null
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    throw error
+  }
+}
+
+function requireKey(keys: ReadonlyMap<string, Uint8Array>, kid: string | undefined): Uint8Array {
+  const key = kid === undefined ? undefined : keys.get(kid)
+  if (key === undefined) throw new errors.JWSInvalid('signed with an unknown key')
+  return key
+}
+
+function requireShortUris({ redirectUris }: ClientMetadata): void {
+  const characters = redirectUris.reduce((sum, uri) => sum + uri.length, 0)
+  if (characters > REGISTERED_URIS_CHARACTERS)
+    throw new RefusedMetadata(
+      'invalid_redirect_uri',
+      `redirect URIs have at most ${REGISTERED_URIS_CHARACTERS} characters in all; register fewer or shorter ones`,
+    )
 }

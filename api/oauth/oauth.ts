@@ -1,3 +1,4 @@
+import { GRANT_DAYS, GRANT_IDLE_DAYS } from '#core/limits.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
@@ -7,10 +8,26 @@ import type { RecordIds } from '../people/record-ids.ts'
 import type { Records } from '../people/records.ts'
 import type { Seals } from '../people/seal.ts'
 import type { SealingKeys } from '../purpose-keys.ts'
-import { type Clients, createClients } from './clients.ts'
+import { type Clients, createClients, createRegistrations, type Registrations } from './clients.ts'
 import { openRedeemedCodes, type RedeemedCodes } from './redeemed-codes.ts'
-import { createRegistrations, type Registrations } from './registration.ts'
 import type { GrantedRepository } from './resource.ts'
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Seconds. */
+export const OAUTH_LIFETIMES = {
+  /** From the app's request until the person decides. */
+  requestSeconds: 15 * MINUTE,
+  codeSeconds: 60,
+  accessSeconds: HOUR,
+  /** A family ends after this time without a refresh, and at the latest after `familySeconds`. */
+  idleSeconds: GRANT_IDLE_DAYS * DAY,
+  familySeconds: GRANT_DAYS * DAY,
+  /** Longer than two codes of one request can lie apart. */
+  markerSeconds: DAY,
+} as const
 
 /** What the use cases of the authorization server need. */
 export interface OAuthDeps {
@@ -46,4 +63,24 @@ export type OAuthParts = Omit<OAuthDeps, 'redeemedCodes' | 'registrations' | 'cl
 export function openOAuth({ states, documents, keys, ...parts }: OAuthParts): OAuthDeps {
   const registrations = createRegistrations(keys)
   return { ...parts, redeemedCodes: openRedeemedCodes(states), registrations, clients: createClients(registrations, documents) }
+}
+
+/** Metadata of the authorization server (RFC 8414). Clients compare the issuer as a text. @param baseUrl public origin, never taken from a request */
+export function serverMetadata(baseUrl: string) {
+  return {
+    issuer: baseUrl,
+    authorization_endpoint: `${baseUrl}/oauth/authorize`,
+    token_endpoint: `${baseUrl}/oauth/token`,
+    registration_endpoint: `${baseUrl}/oauth/register`,
+    revocation_endpoint: `${baseUrl}/oauth/revoke`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ['none'],
+    revocation_endpoint_auth_methods_supported: ['none'],
+    scopes_supported: ['read', 'offline_access'],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+  }
 }

@@ -5,11 +5,18 @@ import type { RandomSource } from '#core/ports/system.ts'
 import type { RequestOrigin } from '../people/audit.ts'
 import type { GrantRecord } from '../people/records.ts'
 import { formatToken, hashToken, newRecordId, parseToken, type RecordId, SECRET_BYTES } from '../people/token-text.ts'
-import { hashOfClient } from './client.ts'
-import { afterRefresh, holdsToken, type Refresh, type TokenHashes, withFamily, withoutFamily } from './grant.ts'
-import { boundGrants, subjectOf } from './grants.ts'
-import { OAUTH_LIFETIMES } from './lifetimes.ts'
-import type { OAuthDeps } from './oauth.ts'
+import { hashOfClient } from './clients.ts'
+import {
+  afterRefresh,
+  boundGrants,
+  holdsToken,
+  type Refresh,
+  subjectOf,
+  type TokenHashes,
+  withFamily,
+  withoutFamily,
+} from './grants.ts'
+import { OAUTH_LIFETIMES, type OAuthDeps } from './oauth.ts'
 import { addressOf, identityOf, repositoryOfResource } from './resource.ts'
 
 /** Why a client gets an error instead of tokens (RFC 6749, 5.2; RFC 8707, 2). */

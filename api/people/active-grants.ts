@@ -1,5 +1,5 @@
-import type { PeopleContext } from './context.ts'
-import type { Family, GrantRecord } from './records.ts'
+import type { Clock } from '#core/ports/system.ts'
+import type { Family, GrantRecord, Records } from './records.ts'
 import type { RecordId } from './token-text.ts'
 
 /** Grants of one person that are read at most. Those that ended are there until a sweep removes them. */
@@ -7,7 +7,7 @@ export const RECORDS_PER_PERSON = 1_000
 
 /** Whether an app can still read in the name of the person. */
 export async function hasActiveGrant(
-  { records, clock }: Pick<PeopleContext, 'records' | 'clock'>,
+  { records, clock }: { records: Pick<Records, 'grantsOf'>; clock: Clock },
   person: RecordId,
 ): Promise<boolean> {
   const now = clock.now()

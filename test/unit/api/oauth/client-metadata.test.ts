@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseClientMetadata } from '#api/oauth/client.ts'
+import { parseClientMetadata } from '#api/oauth/clients.ts'
 
 const REDIRECTS = { redirect_uris: ['https://app.example/back'] }
 

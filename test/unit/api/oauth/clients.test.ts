@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { type ClientAnswer, createClients } from '#api/oauth/clients.ts'
-import { createRegistrations } from '#api/oauth/registration.ts'
+import { type ClientAnswer, createClients, createRegistrations } from '#api/oauth/clients.ts'
 import { openWebDocuments } from '#infra/web/documents.ts'
 import { keyOf } from '#test/support/oauth-scene.ts'
 import { until } from '#test/support/until.ts'
