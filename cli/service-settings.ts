@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseRepositoryRule, type RepositoryRule } from '#api/operator/repository-rule.ts'
-import { parseIdKey } from '#api/people/record-ids.ts'
+import { parseIdKey } from '#api/people/records.ts'
 import { parseSealingKeys, type SealingKeys } from '#api/purpose-keys.ts'
 import { REFRESH_GRACE_SECONDS, TOOL_BYTES } from '#core/limits.ts'
 import {

@@ -3,8 +3,7 @@ import type { EndpointCredential, EndpointGuard } from '#core/contract/endpoints
 import { ServiceError } from '#core/errors.ts'
 import type { RequestOrigin } from '../people/audit.ts'
 import type { People } from '../people/people.ts'
-import { presentedToken } from '../people/request-credentials.ts'
-import { isSameOrigin } from '../people/same-origin.ts'
+import { isSameOrigin, presentedToken } from '../people/request-credentials.ts'
 import { ANONYMOUS, type Viewer } from '../people/viewer.ts'
 
 /** Who may call a route. `own_pages_of_anyone`: a page of this deployment, signed in or not. */

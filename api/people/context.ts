@@ -4,8 +4,7 @@ import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { deriveKeys, type SealingKeys } from '../purpose-keys.ts'
 import { type Audit, type AuditLog, createAudit } from './audit.ts'
 import { createLogRedaction } from './log-redaction.ts'
-import { createRecordIds, type RecordIds } from './record-ids.ts'
-import { openRecords, type Records } from './records.ts'
+import { createRecordIds, openRecords, type RecordIds, type Records } from './records.ts'
 import { createSeals, type Seals } from './seal.ts'
 
 /** What everything that acts in the name of people is built on. */

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AccountNotice } from '#core/contract/account-pages.ts'
 import type { SessionItem } from './account.ts'
-import { cookiesOf } from './cookies.ts'
-import { createFlashMessages } from './flash-message.ts'
+import { cookiesOf, createFlashMessages } from './cookies.ts'
 import type { People } from './people.ts'
 import { presentedToken } from './request-credentials.ts'
 

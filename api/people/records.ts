@@ -1,10 +1,12 @@
+import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { createFairGate, ONE_BY_ONE } from '#core/concurrency/fair-gate.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { JsonValue, StateStore } from '#core/ports/state-store.ts'
+import type { Clock } from '#core/ports/system.ts'
 import { grantKey, grantsPrefix, PEOPLE_PREFIX, personKey } from '#core/snapshot/store-keys.ts'
-import type { RecordId } from './token-text.ts'
+import { RECORD_ID_BYTES, type RecordId } from './token-text.ts'
 
 const Instant = z.string()
 const Hash = z.string()
@@ -253,4 +255,63 @@ async function answered<Value>(asked: Promise<Value>): Promise<Value> {
   } catch (cause) {
     throw new ServiceError('auth.unavailable', { cause })
   }
+}
+
+/** Grants of one person that are read at most. Those that ended are there until a sweep removes them. */
+export const RECORDS_PER_PERSON = 1_000
+
+/** Whether an app can still read in the name of the person. */
+export async function hasActiveGrant(
+  { records, clock }: { records: Pick<Records, 'grantsOf'>; clock: Clock },
+  person: RecordId,
+): Promise<boolean> {
+  const now = clock.now()
+  return (await records.grantsOf(person, RECORDS_PER_PERSON)).some(grant => isActive(grant, now))
+}
+
+/** Whether some app can still read by the grant. Of one that ended, a record without families may be left. */
+export function isActive(record: GrantRecord, now: Date): boolean {
+  return activeFamilies(record, now).length > 0
+}
+
+export function activeFamilies({ families }: GrantRecord, now: Date): Family[] {
+  return families.filter(family => endOf(family) > now.getTime())
+}
+
+/** When the family ends, unless it is refreshed. Milliseconds since 1970. */
+export function endOf({ exp, idleExp }: Family): number {
+  return Math.min(Date.parse(exp), Date.parse(idleExp))
+}
+
+/**
+ * Where the records of people and grants lie, by what identifies them. The same person, and the same app for the same repository, always has
+ * the same place, so that neither needs an index. The places are keyed hashes: without the id key, an account does not lead to its record.
+ */
+export interface RecordIds {
+  /** @param accountId see `HostPerson.id` */
+  person(accountId: string): RecordId
+  /** The operator of this deployment, whose tokens read local repositories. */
+  operator(): RecordId
+  /** @param clientHash of the client's id @param repository its address, in one spelling of all that name it */
+  grant(person: RecordId, clientHash: string, repository: string): RecordId
+}
+
+/** @param key the id key of the deployment, which is never changed: with another key, everybody is a stranger */
+export function createRecordIds(key: Uint8Array): RecordIds {
+  const locate = (text: string) => createHmac('sha256', key).update(text).digest().subarray(0, RECORD_ID_BYTES).toString('hex')
+  return {
+    person: accountId => locate(`user|${accountId}`),
+    operator: () => locate('operator'),
+    grant: (person, clientHash, repository) => locate(`grant|${person}|${clientHash}|${repository}`),
+  }
+}
+
+/** Parses the value of `MOUNTGLASS_ID_KEY`; `null` when it is not 32 bytes in base64url. */
+export function parseIdKey(text: string): Uint8Array | null {
+  return /^[A-Za-z0-9_-]{43}$/.test(text) ? new Uint8Array(Buffer.from(text, 'base64url')) : null
+}
+
+/** The text of `MOUNTGLASS_ID_KEY`. */
+export function formatIdKey(key: Uint8Array): string {
+  return Buffer.from(key).toString('base64url')
 }

@@ -10,8 +10,7 @@ import { endGrant } from '../oauth/grants.ts'
 import type { OAuthDeps } from '../oauth/oauth.ts'
 import { parseRedirectUri } from '../oauth/redirect-uri.ts'
 import type { Account, Acting } from '../people/account.ts'
-import { cookiesOf } from '../people/cookies.ts'
-import { createFlashMessages, type FlashMessages } from '../people/flash-message.ts'
+import { cookiesOf, createFlashMessages, type FlashMessages } from '../people/cookies.ts'
 import type { People } from '../people/people.ts'
 
 export interface AccountForms {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createRecordIds } from '#api/people/record-ids.ts'
+import { createRecordIds } from '#api/people/records.ts'
 import { personKey } from '#core/snapshot/store-keys.ts'
 import { ID_KEY } from '#test/support/open-test-people.ts'
 import { openPeopleScene, type PeopleScene, SESSION_COOKIE, SIGN_IN_COOKIE } from '#test/support/people-scene.ts'

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { cookiesOf } from '#api/people/cookies.ts'
-import { createRecordIds, formatIdKey, parseIdKey } from '#api/people/record-ids.ts'
-import { bearerOf, cookieOf } from '#api/people/request-credentials.ts'
-import { isSameOrigin } from '#api/people/same-origin.ts'
+import { createRecordIds, formatIdKey, parseIdKey } from '#api/people/records.ts'
+import { bearerOf, cookieOf, isSameOrigin } from '#api/people/request-credentials.ts'
 import { formatToken } from '#api/people/token-text.ts'
 import { scrubbed } from '#words/scrubbed.ts'
 
