@@ -16,23 +16,26 @@ import { TOOL_BYTES } from '#core/limits.ts'
 import { type Metrics, NO_METRICS } from '#core/ports/metrics.ts'
 import { featuredReader } from './cards/featured.ts'
 import type { Deps } from './deps.ts'
-import { refuseBadHost } from './http/bad-host.ts'
 import { type BodyLimits, createBodyReader } from './http/body-reader.ts'
-import { refuseEncodedBodies } from './http/encoded-body.ts'
-import { registerEndpoints } from './http/endpoint.ts'
+import { registerEndpoints, serializerCompiler, subjectParsers } from './http/endpoint.ts'
 import { EntityTags } from './http/entity-tag.ts'
-import { answerError } from './http/error-handler.ts'
-import { preparePages } from './http/failure-page.ts'
+import { answerError, preparePages } from './http/error-handler.ts'
 import { createFaultLog } from './http/fault-log.ts'
 import { CLIENT_LIMITS, type ClientLimits, createHttpServer } from './http/http-server.ts'
-import { loggedTarget } from './http/logged-target.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
 import { createRawPrefixes, declarePrefix, type PrefixOptions, parseQueryString } from './http/raw-target.ts'
-import { createRefusedAnswers } from './http/refused-answers.ts'
-import { countRequests } from './http/request-metrics.ts'
+import {
+  API,
+  collectMethods,
+  createRefusedAnswers,
+  isApiPath,
+  type RouteMethods,
+  refuseBadHost,
+  refuseEncodedBodies,
+  refuseUnknownRoute,
+} from './http/refused-requests.ts'
+import { countRequests, loggedTarget } from './http/request-records.ts'
 import { CORS, commonHeaders, setApiHeaders, setCommonHeaders, setCorsHeaders } from './http/response-headers.ts'
-import { API, collectMethods, isApiPath, type RouteMethods, refuseUnknownRoute } from './http/route-methods.ts'
-import { serializerCompiler } from './http/serializer.ts'
 import { registerMcp } from './mcp/register.ts'
 import { ANONYMOUS } from './people/viewer.ts'
 import { registerAccountForms } from './routes/account-forms.ts'
@@ -50,7 +53,6 @@ import { peopleHandlers } from './routes/people.ts'
 import { type DocsPage, type PictureOptions, registerPictures } from './routes/pictures.ts'
 import { registerRawFiles } from './routes/raw-file.ts'
 import { registerSignIn } from './routes/sign-in.ts'
-import { subjectParsers } from './routes/subject-parsers.ts'
 import { registerWithoutPages } from './routes/without-pages.ts'
 
 export interface AppOptions {

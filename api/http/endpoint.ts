@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifySerializerCompiler } from 'fastify'
+import { createSerializerCompiler } from 'fastify-zod-openapi'
 import type { z } from 'zod'
-import type { Address, OwnerName } from '#core/address.ts'
+import { type Address, type OwnerName, parseAddress, parseOwner } from '#core/address.ts'
 import {
   type AnswerOf,
   type BodyOf,
@@ -15,6 +16,7 @@ import {
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
+import type { Deps } from '../deps.ts'
 import type { RequestOrigin } from '../people/audit.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { type Admission, admit, originOf } from './admit.ts'
@@ -61,7 +63,7 @@ export interface Call<Name extends EndpointName> {
 export type Handlers = { [Name in EndpointName]: ((call: Call<Name>) => Promise<AnswerOf<Name>>) | null }
 
 /** How a raw path names a subject. @throws ServiceError */
-export type SubjectParsers = { [Subject in EndpointSubject]: (raw: string) => Subjects[Subject] }
+type SubjectParsers = { [Subject in EndpointSubject]: (raw: string) => Subjects[Subject] }
 
 /** What all endpoints share. */
 interface Shared {
@@ -176,4 +178,32 @@ export function codesByStatus(errors: readonly ErrorCode[]): Map<number, ErrorCo
   const codes: ErrorCode[] = [...errors, ...COMMON_ERRORS]
   codes.sort((left, right) => ERROR_STATUS[left] - ERROR_STATUS[right])
   return Map.groupBy(codes, code => ERROR_STATUS[code])
+}
+
+const compile = createSerializerCompiler({ stringify: JSON.stringify })
+
+/** Serialises answers by their schema, as JSON. The bytes of a frozen answer are memoized for as long as the answer lives. */
+export const serializerCompiler: FastifySerializerCompiler<unknown> = route => {
+  const serialize = compile(route as Parameters<typeof compile>[0])
+  const kept = new WeakMap<object, Buffer>()
+  return answer => {
+    if (!Object.isFrozen(answer)) return serialize(answer)
+    const bytes = kept.get(answer) ?? Buffer.from(serialize(answer))
+    kept.set(answer, bytes)
+    // Fastify sends bytes as well as text; its types only know text.
+    return bytes as unknown as string
+  }
+}
+
+/** Reads the addresses and accounts of the hosts of this deployment. */
+export function subjectParsers({ hosts }: Pick<Deps, 'hosts'>): SubjectParsers {
+  const segments = hosts.map(host => host.segment)
+  const listing = hosts.filter(host => host.accounts).map(host => host.segment)
+  return {
+    address: raw => parseAddress(raw, segments),
+    owner: raw => parseOwner(raw, listing),
+    kind: raw => raw,
+    id: raw => raw,
+    none: () => null,
+  }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createFairBudget } from '#core/concurrency/fair-budget.ts'
 import { ServiceError } from '#core/errors.ts'
-import { clientNetwork } from './client-network.ts'
+import { clientNetwork } from './admit.ts'
 
 /** Counts the bytes of an answer until its client has read them. @throws ServiceError `mount.unavailable` when others hold too many */
 export type HoldBytes = (request: FastifyRequest, reply: FastifyReply, bytes: number) => void

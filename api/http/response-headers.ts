@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 
 /** An answer that is not a page may load nothing, and no page may frame it. Pages, pictures and files have policies of their own. */
@@ -56,4 +56,25 @@ export function setCorsHeaders(reply: FastifyReply): void {
 /** All of these but the request id, for answers that are made without Fastify. */
 export function apiHeaders(common: CommonHeaders): Record<string, string> {
   return { ...common, ...API_HEADERS, ...CORS_HEADERS }
+}
+
+/** What a page may send along. `*` stands for every header but the one of credentials, which is not read here. */
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': 'GET, HEAD',
+  'access-control-allow-headers': 'authorization, *',
+  'access-control-max-age': '86400',
+} as const
+
+/** Lets pages of every origin read the routes that an instance registers afterwards: they are the same for everybody, and read no cookie. */
+export function allowAnyOrigin(instance: FastifyInstance): void {
+  instance.addHook('onRequest', (_request, reply, done) => {
+    setCorsHeaders(reply)
+    done()
+  })
+  instance.addHook('onRoute', ({ method, url }) => {
+    if (![method].flat().includes('GET')) return
+    instance.options(url, { schema: { hide: true } }, async (_request, reply) =>
+      reply.headers(PREFLIGHT_HEADERS).code(204).send(),
+    )
+  })
 }

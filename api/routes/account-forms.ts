@@ -3,7 +3,7 @@ import type { AccountForm, AccountNotice } from '#core/contract/account-pages.ts
 import { TokenRequest } from '#core/contract/people.ts'
 import { ServiceError } from '#core/errors.ts'
 import { admit, originOf } from '../http/admit.ts'
-import { answerErrorOnPage } from '../http/failure-page.ts'
+import { answerErrorOnPage } from '../http/error-handler.ts'
 import { acceptForms, type FormFields } from '../http/form-body.ts'
 import { decide } from '../oauth/decision.ts'
 import { endGrant } from '../oauth/grants.ts'

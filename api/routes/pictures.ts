@@ -5,8 +5,9 @@ import { ServiceError } from '#core/errors.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { countsInMount } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
-import { clientNetwork } from '../http/client-network.ts'
+import { clientNetwork } from '../http/admit.ts'
 import { answerPlainly, setEmbeddedHeaders } from '../http/embedded.ts'
+import { subjectParsers } from '../http/endpoint.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendBytes } from '../http/send-file.ts'
 import { answerFromMount } from '../mount/answer-from-mount.ts'
@@ -22,7 +23,6 @@ import { createDrawer, type DrawerOptions } from '../pictures/drawer.ts'
 import { createIcons, type Icon, type Icons, type PicturedAccount } from '../pictures/icons.ts'
 import { parseAcceptLanguage, primaryOf } from '../pictures/languages.ts'
 import { createMountPictures } from '../pictures/mount-pictures.ts'
-import { subjectParsers } from './subject-parsers.ts'
 
 /** Settings of the processes that decode and draw, for tests. */
 export interface PictureOptions {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServiceError } from '#core/errors.ts'
 import { admit, originOf } from '../http/admit.ts'
-import { answerErrorOnPage, answerFailure } from '../http/failure-page.ts'
+import { answerErrorOnPage, answerFailure } from '../http/error-handler.ts'
 import { acceptForms, type FormFields } from '../http/form-body.ts'
 import { SIGN_OUTS, type SignOut } from '../people/account.ts'
 import { cookiesOf } from '../people/cookies.ts'

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { HOST_NAMES } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { Deps } from '../deps.ts'
+import { subjectParsers } from '../http/endpoint.ts'
 import { answerError } from '../http/error-handler.ts'
 import { declarePrefix } from '../http/raw-target.ts'
-import { subjectParsers } from './subject-parsers.ts'
 
 /**
  * What a service without pages answers where the pages would be: a malformed address or account is 400 as on its page, and everything else is
