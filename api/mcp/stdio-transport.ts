@@ -2,8 +2,8 @@ import { type Readable, Transform, type Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transport } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { WAIT_MS } from './call-tool.ts'
 import { idOf, idsOf, McpRefusal, type Message, type MessageId, parseMessage, RPC } from './messages.ts'
-import { WAIT_MS } from './when-indexed.ts'
 
 /** Longer than a call waits for its index, so that its answer is sent, too. */
 const MAX_DRAIN_MS = WAIT_MS + 10_000
