@@ -1,6 +1,6 @@
 import { rememberListings } from '#api/cards/list-on-visit.ts'
 import type { Deps } from '#api/deps.ts'
-import { requestRepair } from '#api/mount/request-repair.ts'
+import { requestRepair } from '#api/mount/request-indexing.ts'
 import { NO_CONTENT } from '#api/operator/operator-content.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { deriveKeys, formatNewKeys, parseSealingKeys } from '#api/purpose-keys.ts'

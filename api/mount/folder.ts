@@ -1,10 +1,10 @@
 import type { Address } from '#core/address.ts'
-import type { Diagnostic } from '#core/contract/shared.ts'
+import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
 import { withMessage } from '#core/finding-messages.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
-import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
+import type { DiagnosticRow, WarningRow } from '#core/snapshot/finding-rows.ts'
 import type { FolderRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import { finding } from '#words/findings.ts'
@@ -67,4 +67,13 @@ async function storedDiagnostics(snapshot: Snapshot, folder: RepoPath): Promise<
 
 function truncated(path: RepoPath): DiagnosticRow {
   return { ...finding('diagnostics.truncated', { limit: DIAGNOSTICS_PER_ANSWER }), severity: 'info', path }
+}
+
+/** The warnings of a skill as a mount tells them: none names another skill that lies outside of it. */
+export function warningsInMount(mounted: RepoPath, warnings: readonly WarningRow[]): Warning[] {
+  return warnings.map(warning => {
+    const { code, field, values } = warning
+    const isOutside = code === 'name.duplicate' && !isInside(mounted, String(values?.path) as RepoPath)
+    return withMessage(isOutside ? { ...finding('name.duplicate:outside'), ...(field !== undefined && { field }) } : warning)
+  })
 }

@@ -9,10 +9,9 @@ import { countsInMount, pageKey, type SkillRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import { isVerified } from '../operator/operator-content.ts'
-import { diagnosticsOf } from './folder.ts'
+import { diagnosticsOf, warningsInMount } from './folder.ts'
 import { imageDiagnostics, imageOf } from './image.ts'
 import type { OpenMount, ReadyMount } from './open-mount.ts'
-import { warningsInMount } from './warnings.ts'
 
 /**
  * The answer of `GET /api/v1/mounts/<address>`. It is requested most, so the answer of a snapshot is memoized by all its other facts, and

@@ -10,9 +10,8 @@ import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/admit.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
-import { answerFromMount } from '../mount/answer-from-mount.ts'
 import { readFolder } from '../mount/folder.ts'
-import type { ReadyMount } from '../mount/open-mount.ts'
+import { answerFromMount, type ReadyMount } from '../mount/open-mount.ts'
 import { requireReady } from '../reading/file-page.ts'
 
 const BUSY_RETRY_SECONDS = 5

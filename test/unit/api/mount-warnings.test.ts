@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { warningsInMount } from '#api/mount/warnings.ts'
+import { warningsInMount } from '#api/mount/folder.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { finding } from '#words/findings.ts'
 
