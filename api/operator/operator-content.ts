@@ -1,6 +1,7 @@
-import type { Address } from '#core/address.ts'
-import type { LegalDocument } from '#core/contract/legal.ts'
-import type { ShowcaseEntry } from '#core/contract/showcase.ts'
+import { z } from 'zod'
+import { type Address, HOST_NAMES, parseAddress } from '#core/address.ts'
+import { LegalDocument } from '#core/contract/legal.ts'
+import { ShowcaseEntry } from '#core/contract/showcase.ts'
 import type { ByteRange } from '#core/ports/raw-file.ts'
 import { isInside } from '#core/repo-path.ts'
 import { isSameRepository, type RepositoryName } from './repository-rule.ts'
@@ -31,7 +32,7 @@ export interface Medium {
 }
 
 /** Reads a part of a medium. @throws ServiceError when the store does not answer */
-export type ReadMedium = (range: ByteRange) => AsyncIterable<Uint8Array>
+type ReadMedium = (range: ByteRange) => AsyncIterable<Uint8Array>
 
 /** The bundled handbook, which a deployment without repositories of its own serves. */
 export const REFERENCE_REPOSITORY = '/local/mountglass/handbook'
@@ -63,4 +64,35 @@ export function operatorPictureOf(content: OperatorContent, address: Address): (
   const name = pictureOf(content, address)?.replace(/^.*\//, '')
   const medium = name === undefined ? undefined : content.media.get(name)
   return name === undefined || medium === undefined ? null : { ...medium, name }
+}
+
+/** The operator's content as one value: what a folder says, and what is published. */
+export const StoredContent = z.object({
+  version: z.literal(1),
+  featured: z.array(
+    z.object({
+      address: z.string(),
+      /** Name of a medium. */
+      image: z.string().nullable(),
+      verified: z.boolean(),
+    }),
+  ),
+  showcase: z.array(ShowcaseEntry),
+  legal: z.array(LegalDocument),
+  media: z.array(z.object({ name: z.string().regex(/^[0-9a-f]{64}\.[a-z0-9]+$/), type: z.string(), sizeBytes: z.int().min(1) })),
+})
+export type StoredContent = z.infer<typeof StoredContent>
+
+/** @param baseUrl public origin, without a slash at its end */
+export function contentOf(stored: StoredContent, baseUrl: string, read: (name: string) => ReadMedium): OperatorContent {
+  return {
+    featured: stored.featured.map(({ address, image, verified }) => ({
+      address: parseAddress(address, Object.keys(HOST_NAMES)),
+      image: image === null ? null : `${baseUrl}/media/${image}`,
+      verified,
+    })),
+    showcase: stored.showcase,
+    legal: stored.legal,
+    media: new Map(stored.media.map(({ name, type, sizeBytes }) => [name, { type, sizeBytes, read: read(name) }])),
+  }
 }

@@ -8,9 +8,8 @@ import { OPERATOR_BLOBS_PREFIX, OPERATOR_KEY, operatorBlobKey } from '#core/snap
 import { encodeText } from '#core/text.ts'
 import { SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
-import { NO_CONTENT, type OperatorContent } from './operator-content.ts'
+import { contentOf, NO_CONTENT, type OperatorContent, StoredContent } from './operator-content.ts'
 import type { FolderContent } from './read-folder.ts'
-import { contentOf, StoredContent } from './stored-content.ts'
 
 /** The stores that published content lies in. */
 export interface OperatorStores {

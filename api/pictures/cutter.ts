@@ -1,4 +1,4 @@
-import { pictureTypeOf } from '../operator/picture-type.ts'
+import { pictureTypeOf } from '../operator/picture-format.ts'
 import { createTaskProcess, type TaskOutcome, type TaskProcessOptions } from './task-process.ts'
 
 /** Decodes and cuts pictures of strangers, in a process of its own. */
