@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
-import { primaryOf } from './languages.ts'
+import { primaryOf } from './card-words.ts'
 
 /** Chooses the fonts that texts need. Fonts come in files for ranges of characters; each is read once. */
 export interface CardFonts {

@@ -1,9 +1,8 @@
 import type { ContainerNode, ImageNode, Node, TextNode } from '@takumi-rs/core'
-import { CARD_HEIGHT, CARD_WIDTH, type CardModel } from './card.ts'
+import { CARD_HEIGHT, CARD_WIDTH, type CardModel, cutMiddle, isRightToLeft, withBreaks } from './card.ts'
 import { MONO } from './card-fonts.ts'
-import { cutMiddle, isRightToLeft, withBreaks } from './card-text.ts'
+import { primaryOf } from './card-words.ts'
 import { INK, LINE, MUTE, PAPER, RUBRIC, SLATE, SLATE_WASH } from './colours.ts'
-import { primaryOf } from './languages.ts'
 
 /** Name under which the layout refers to the picture of the owner. */
 export const OWNER_PICTURE = 'owner'

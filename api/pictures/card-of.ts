@@ -4,10 +4,8 @@ import { countsInMount } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
 import type { OpenMount, ReadyMount } from '../mount/open-mount.ts'
 import { isVerified } from '../operator/operator-content.ts'
-import type { CardModel } from './card.ts'
-import { cleanDescription, cleanTitle } from './card-text.ts'
-import { factsIn } from './card-words.ts'
-import { type OwnText, textIn, wordLanguageOf } from './languages.ts'
+import { type CardModel, cleanDescription, cleanTitle } from './card.ts'
+import { factsIn, type OwnText, textIn, wordLanguageOf } from './card-words.ts'
 
 export interface CardRequest {
   /** Path of a skill; `null`: the card of the mount. */

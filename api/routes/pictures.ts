@@ -16,11 +16,10 @@ import { ANONYMOUS } from '../people/viewer.ts'
 import { type BadgeState, drawBadge } from '../pictures/badge.ts'
 import type { CardModel } from '../pictures/card.ts'
 import { cardOf, docsCard } from '../pictures/card-of.ts'
-import { createCards } from '../pictures/cards.ts'
+import { parseAcceptLanguage, primaryOf } from '../pictures/card-words.ts'
+import { createCards, createDrawer, type DrawerOptions } from '../pictures/cards.ts'
 import { type CutterOptions, createCutter } from '../pictures/cutter.ts'
-import { createDrawer, type DrawerOptions } from '../pictures/drawer.ts'
 import { createIcons, type Icon, type Icons, type PicturedAccount } from '../pictures/icons.ts'
-import { parseAcceptLanguage, primaryOf } from '../pictures/languages.ts'
 import { createMountPictures } from '../pictures/mount-pictures.ts'
 
 /** Settings of the processes that decode and draw, for tests. */

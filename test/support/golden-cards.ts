@@ -1,6 +1,5 @@
-import type { CardModel } from '#api/pictures/card.ts'
+import { type CardModel, cleanDescription, cleanTitle } from '#api/pictures/card.ts'
 import { docsCard } from '#api/pictures/card-of.ts'
-import { cleanDescription, cleanTitle } from '#api/pictures/card-text.ts'
 import { factsIn } from '#api/pictures/card-words.ts'
 
 const ADDRESS = { host: 'gh', owner: 'acme', repository: 'handbook', ref: null, path: '' } as CardModel['address']

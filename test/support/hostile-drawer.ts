@@ -1,7 +1,7 @@
 /** A program in the place of the one that draws, which breaks at words that a test chooses. Its pictures are words. */
 
-import type { DrawTask } from '#api/pictures/drawer.ts'
-import { serveTasks } from '#api/pictures/serve-tasks.ts'
+import type { DrawTask } from '#api/pictures/cards.ts'
+import { serveTasks } from '#api/pictures/task-process.ts'
 
 serveTasks(async ({ card, picture }: DrawTask) => {
   if (card.title.includes('CRASH')) process.abort()

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serveTasks } from '#api/pictures/serve-tasks.ts'
+import { serveTasks } from '#api/pictures/task-process.ts'
 
 export type HostileTask = 'answer' | 'throw' | 'loop' | 'wait' | 'grow' | 'die' | 'environment' | 'write' | 'start'
 

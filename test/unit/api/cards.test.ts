@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CardModel } from '#api/pictures/card.ts'
-import { createCards } from '#api/pictures/cards.ts'
-import type { Drawer } from '#api/pictures/drawer.ts'
+import { createCards, type Drawer } from '#api/pictures/cards.ts'
 import { GOLDEN_CARDS } from '#test/support/golden-cards.ts'
 
 /** Three of them are more than the cache holds. */
