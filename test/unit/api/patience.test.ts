@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FEATURED_CARD_MS } from '#api/cards/featured.ts'
-import { OWNER_LISTINGS_MS } from '#api/cards/indexed.ts'
+import { OWNER_LISTINGS_MS } from '#api/cards/owner-page.ts'
 import { ANSWER_MS } from '#infra/github/api-client.ts'
 import { PATIENCE_MS } from '#infra/github/host.ts'
 import { HISTORY_WAIT_MS } from '#infra/local/host.ts'
