@@ -12,7 +12,7 @@ import { readFilePage } from '../reading/file-page.ts'
 import { FindPosition, findInMount } from '../reading/find.ts'
 import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { readHistory } from '../reading/skill-history.ts'
-import { RankingBuffers } from '../search/ranking-buffers.ts'
+import { RankingBuffers } from '../search/ranking.ts'
 import { openSearch } from '../search/section-reader.ts'
 
 type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes' | 'history' | 'refs'

@@ -1,5 +1,5 @@
 import { findInMount } from '#api/reading/find.ts'
-import { RankingBuffers } from '#api/search/ranking-buffers.ts'
+import { RankingBuffers } from '#api/search/ranking.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import type { FoundItem } from '#core/contract/find.ts'

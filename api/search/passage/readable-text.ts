@@ -1,5 +1,4 @@
-import { type Block, splitLongBlocks } from './blocks.ts'
-import { markdownBlocks } from './markdown-blocks.ts'
+import { type Block, markdownBlocks, splitLongBlocks } from './markdown-blocks.ts'
 import { mayFold } from './term-places.ts'
 
 /** A text prepared for passages. It depends only on the file, not on a query. */

@@ -1,6 +1,5 @@
 import { FULL } from '#api/search/fixed-point.ts'
-import { type Ranking, rankItems } from '#api/search/ranking.ts'
-import { RankingBuffers } from '#api/search/ranking-buffers.ts'
+import { type Ranking, RankingBuffers, rankItems } from '#api/search/ranking.ts'
 import type { MatchedTerm } from '#api/search/term-weights.ts'
 import { ITEM_KIND } from '#core/search/head.ts'
 import { PLACE, packPosting } from '#core/search/postings.ts'
