@@ -25,10 +25,9 @@ import { buildTree, sumDistinctBytes, type Tree, type TreeFile } from '../rules/
 import { applyManifestsInSteps, type Policy } from '../rules/withheld.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { IndexError } from './index-error.ts'
-import type { IndexOptions } from './progress.ts'
+import { type IndexOptions, NO_TIME_USED, TIME_SHARES, type UsedTime } from './progress.ts'
 import { readContent } from './read-content.ts'
-import { withAskedSizes } from './select-blobs.ts'
-import { NO_TIME_USED, TIME_SHARES, type UsedTime } from './used-time.ts'
+import { withAskedSizes } from './read-tree.ts'
 
 type IndexedRepository = Pick<HostRepository, 'name' | 'visibility'>
 

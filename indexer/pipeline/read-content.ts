@@ -38,8 +38,7 @@ import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { ContentStore, type FileDescription, type FileReading, type WantedFile } from './content-store.ts'
 import { measureContexts } from './context-measures.ts'
 import { PackageArchives } from './package-archives.ts'
-import type { IndexOptions } from './progress.ts'
-import { NO_TIME_USED, TIME_SHARES } from './used-time.ts'
+import { type IndexOptions, NO_TIME_USED, TIME_SHARES } from './progress.ts'
 
 /**
  * Reads the content of a planned snapshot in two rounds, each in path order and a file at a time: the files of the plan, then the files that

@@ -21,10 +21,8 @@ import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'
-import type { Progress } from './progress.ts'
-import { readTree } from './read-tree.ts'
-import { INDEXED_BLOBS } from './select-blobs.ts'
-import { startUsedTime as startMeasuring, type UsedTime } from './used-time.ts'
+import { type Progress, startUsedTime as startMeasuring, type UsedTime } from './progress.ts'
+import { INDEXED_BLOBS, readTree } from './read-tree.ts'
 
 /** The part of a host that indexing uses. */
 export type ReadableHost = Pick<GitHost, 'segment' | 'isRemote' | 'open'>

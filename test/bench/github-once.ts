@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobSelection, TreeEntry } from '#core/ports/git-host.ts'
-import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
+import { INDEXED_BLOBS } from '#indexer/pipeline/read-tree.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from '#test/support/answered.ts'

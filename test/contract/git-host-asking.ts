@@ -8,7 +8,7 @@ import type {
   RepositoryReader,
   TreeEntry,
 } from '#core/ports/git-host.ts'
-import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
+import { INDEXED_BLOBS } from '#indexer/pipeline/read-tree.ts'
 import { answered } from '#test/support/answered.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { until } from '#test/support/until.ts'

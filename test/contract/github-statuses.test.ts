@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BlobSelection, GitHost } from '#core/ports/git-host.ts'
 import type { PeopleHost, PersonAccess } from '#core/ports/people-host.ts'
-import { INDEXED_BLOBS } from '#indexer/pipeline/select-blobs.ts'
+import { INDEXED_BLOBS } from '#indexer/pipeline/read-tree.ts'
 import type { Fault } from '#test/support/fake-github/faults.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import description from '../support/fake-github/openapi/github.json' with { type: 'json' }

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { withMessage } from '#core/finding-messages.ts'
 import { INDEX_PROCESSOR_SECONDS } from '#core/limits.ts'
-import { TIME_SHARES } from '#indexer/pipeline/used-time.ts'
+import { TIME_SHARES } from '#indexer/pipeline/progress.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
