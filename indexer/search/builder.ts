@@ -10,16 +10,14 @@ import { compareBytes, cutAtBytes } from '#core/text.ts'
 import { isMarkdown } from '../rules/content-kind.ts'
 import { type Originals, type SearchInput, withText } from './input.ts'
 import { visitItemTerms } from './item-terms.ts'
-import { mergeTerms } from './merge.ts'
+import { mergeTerms, type TermSource } from './merge.ts'
 import type { SectionPlace } from './page-stream.ts'
 import { PostingRun, RUN_POSTINGS } from './posting-run.ts'
 import type { PreviousSection } from './previous.ts'
-import { openScratchFile, type Scratch } from './scratch.ts'
+import { openScratchFile, readRun, type Scratch, type StoredRun, storeRun } from './scratch.ts'
 import { SectionWriter } from './section-writer.ts'
-import { readRun, type StoredRun, storeRun } from './stored-run.ts'
 import type { StoredTerms } from './stored-terms.ts'
 import { addRenumbered, clearPostings, compareTerms, createTermPostings, interleave, type TermPostings } from './term-postings.ts'
-import type { TermSource } from './term-source.ts'
 
 /** Builds the search section of one commit. The same items give the same bytes, with or without a previous section. */
 export interface SearchBuilder {

@@ -1,6 +1,5 @@
 import type { Bytes } from '#core/search/bytes.ts'
 import { chain, compareTerms, createTermPostings, type TermPostings } from './term-postings.ts'
-import type { TermSource } from './term-source.ts'
 
 /** Merges sources into one, in byte order of the names, every term once. All items of a source come after those of the source before. */
 export function mergeTerms(sources: readonly TermSource[]): TermSource {
@@ -98,4 +97,24 @@ class SourceHeap {
     const { current } = this.#sources[number] as TermSource
     return (current as TermPostings).term
   }
+}
+
+/** Iterates over terms in byte order of their names. */
+export interface TermSource {
+  /** The current term, valid until `next`; `null` before the first and after the last. */
+  current: TermPostings | null
+  /** Moves to the next term. Wait for the promise, where there is one. */
+  next(): Promise<void> | undefined
+}
+
+/** @param fill writes the next term into `target`; `false` at the end */
+export function createSource(target: TermPostings, fill: () => boolean): TermSource {
+  const source: TermSource = {
+    current: null,
+    next() {
+      source.current = fill() ? target : null
+      return undefined
+    },
+  }
+  return source
 }

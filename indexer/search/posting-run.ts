@@ -1,9 +1,9 @@
 import { ByteWriter } from '#core/search/bytes.ts'
 import { nameOfTerm } from '#core/search/term-name.ts'
 import { compareBytes } from '#core/text.ts'
-import { Lexicon } from './lexicon.ts'
+import { Lexicon } from './item-terms.ts'
+import { createSource, type TermSource } from './merge.ts'
 import { addPosting, clearPostings, createTermPostings } from './term-postings.ts'
-import { createSource, type TermSource } from './term-source.ts'
 
 /** Postings of a run: 4 bytes each, and 4 more while they are sorted. */
 export const RUN_POSTINGS = 2 ** 21

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads'
 import type { Location } from '#core/snapshot/format.ts'
 import { createSearchBuilder, type SearchBuilder } from './builder.ts'
 import type { SectionPlace } from './page-stream.ts'
-import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
+import type { FromSearchThread, ToSearchThread } from './search-thread.ts'
 
 let onStored: (locations: Location[]) => void = () => {}
 const place: SectionPlace = {

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
+import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import type { SearchBuilder } from './builder.ts'
 import { type Originals, type SearchInput, withText } from './input.ts'
 import type { SectionPlace } from './page-stream.ts'
-import type { FromSearchThread, ToSearchThread } from './thread-messages.ts'
 
 /** Units of text (UTF-16) in one message: a message for each item would take longer than the work of small items. */
 const MESSAGE_UNITS = 64 * 1024
@@ -178,3 +178,19 @@ class ThreadBuilder implements SearchBuilder {
     })
   }
 }
+
+/** Messages between the thread that indexes and the one that builds its search section. */
+
+export type ToSearchThread =
+  | { type: 'add'; items: readonly SearchInput[]; units: number }
+  | { type: 'finish'; originals: Originals }
+  /** The answer to `store`. */
+  | { type: 'stored'; locations: Location[] }
+
+export type FromSearchThread =
+  /** The items of one `add` are analysed. */
+  | { type: 'added'; units: number }
+  /** The next bytes of the section; one message at a time. */
+  | { type: 'store'; bytes: Uint8Array<ArrayBuffer> }
+  | { type: 'finished'; section: SearchSection | null }
+  | { type: 'failed'; error: unknown }

@@ -11,8 +11,7 @@ import { readManifest } from '#indexer/rules/manifest.ts'
 import { parseSkill } from '#indexer/rules/skill.ts'
 import { buildTree } from '#indexer/rules/tree.ts'
 import { applyManifests } from '#indexer/rules/withheld.ts'
-import { visitItemTerms } from '#indexer/search/item-terms.ts'
-import { Lexicon } from '#indexer/search/lexicon.ts'
+import { Lexicon, visitItemTerms } from '#indexer/search/item-terms.ts'
 
 /** An input made to be slow, at the size that the indexer still reads, and what the indexer does with it. */
 interface Hostile {

@@ -3,8 +3,7 @@ import { SEARCHED_FILE_BYTES } from '#core/limits.ts'
 import { TITLE_LENGTH_MAX } from '#core/search/head.ts'
 import { IMPACT_MAX, impactOf, PLACE, placeOf } from '#core/search/postings.ts'
 import type { SearchInput } from '#indexer/search/input.ts'
-import { FIELD_TERMS, visitItemTerms } from '#indexer/search/item-terms.ts'
-import { Lexicon } from '#indexer/search/lexicon.ts'
+import { FIELD_TERMS, Lexicon, visitItemTerms } from '#indexer/search/item-terms.ts'
 
 function termsOf({ fields = {}, ...item }: Partial<SearchInput>) {
   const terms = new Map<string, number>()
