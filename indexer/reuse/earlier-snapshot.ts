@@ -9,7 +9,7 @@ import { sizeOfSegments } from '#core/snapshot/segments.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
 import { crc32Of, gunzipMember } from '../snapshot/gzip-member.ts'
 import { readDirectory } from '../snapshot/pack-directory.ts'
-import { packNameOf } from '../snapshot/pack-name.ts'
+import { packNameOf } from '../snapshot/pack-series.ts'
 import { readHeader } from '../snapshot/read-header.ts'
 
 /** The snapshot of an earlier commit, which the next one reuses. Packs are verified by their names; a missing or damaged one gives `null`. */

@@ -1,11 +1,11 @@
+import { createHash } from 'node:crypto'
 import { PACK_BYTES } from '#core/limits.ts'
+import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Location, PackEntry } from '#core/snapshot/format.ts'
 import { appendSegment } from '#core/snapshot/segments.ts'
 import { packKey } from '#core/snapshot/store-keys.ts'
-import type { CreatedObjects } from './created-objects.ts'
 import { createDirectoryWriter, type DirectoryEntry } from './pack-directory.ts'
-import { packNameOf } from './pack-name.ts'
 
 /** The packs of one snapshot: those reused from an earlier snapshot, then its own, each stored once it is full. Calls must not overlap. */
 export class PackSeries {
@@ -106,4 +106,28 @@ class OpenPack {
     this.#memberBytes = 0
     return bytes.length === 0 ? null : { bytes, directoryBytes: directory.length }
   }
+}
+
+/** Creates objects and counts those that did not exist before. */
+export class CreatedObjects {
+  objects = 0
+  bytes = 0
+  readonly #blobs: Pick<BlobStore, 'create'>
+
+  constructor(blobs: Pick<BlobStore, 'create'>) {
+    this.#blobs = blobs
+  }
+
+  /** Returns `false` when the key exists already. */
+  async create(key: string, bytes: Uint8Array): Promise<boolean> {
+    if ((await this.#blobs.create(key, bytes)) === 'exists') return false
+    this.objects++
+    this.bytes += bytes.length
+    return true
+  }
+}
+
+/** The name of a pack: a hash of its bytes. */
+export function packNameOf(pack: Uint8Array): string {
+  return createHash('sha256').update(pack).digest('hex').slice(0, 40)
 }

@@ -4,7 +4,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import { isDamage } from '#core/snapshot/damage.ts'
 import type { PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
-import { packNameOf } from './pack-name.ts'
+import { packNameOf } from './pack-series.ts'
 import { parseHeader } from './read-header.ts'
 
 /**

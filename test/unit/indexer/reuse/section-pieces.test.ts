@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Location } from '#core/snapshot/format.ts'
 import { createPieceFinder } from '#indexer/reuse/reuse.ts'
-import type { SectionPiece } from '#indexer/snapshot/reused-parts.ts'
+import type { SectionPiece } from '#indexer/snapshot/snapshot-writer.ts'
 
 /** The earlier section in one piece of a pack. */
 const inOnePiece = (section: Uint8Array): Location[] => [[3, 1_000, section.length]]
