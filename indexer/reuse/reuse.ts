@@ -4,12 +4,11 @@ import { PACK_BYTES } from '#core/limits.ts'
 import type { BlobSelection, RepositoryReader } from '#core/ports/git-host.ts'
 import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
-import { locateRange } from '#core/snapshot/segments.ts'
+import { locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
 import type { ReusedParts, SectionPiece } from '../snapshot/snapshot-writer.ts'
 import type { EarlierReadings } from './earlier-readings.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
 import type { RepositoryTree } from './repository-tree.ts'
-import { isWorthReusing } from './worth-reusing.ts'
 
 /*
  * An earlier snapshot saves the next one three things: fetching blobs from the host, reading and parsing Markdown, and storing bytes that its
@@ -222,7 +221,7 @@ interface PieceFinder {
 /** After this many pieces, only long ones are reused: their list is part of the header, so short ones would cost a reader more than they save. */
 const PIECES = 12 * 1024
 /** Earlier packs that a section may refer to, besides those that its length alone fills: a read may touch each of them. */
-const PACKS = 3
+const SECTION_PACKS = 3
 /** Minimum bytes per piece: at first, and once there are `PIECES`. */
 const PIECE_BYTES = { least: 256, crowded: 16 * 1024 }
 
@@ -238,7 +237,7 @@ export function createPieceFinder(earlier: Uint8Array, segments: readonly Locati
     if (!anchors.has(hash)) anchors.set(hash, end)
     return end
   })
-  const packs = fullestPacks(segments, PACKS + Math.floor(earlier.length / PACK_BYTES))
+  const packs = fullestPacks(segments, SECTION_PACKS + Math.floor(earlier.length / PACK_BYTES))
   let given = 0
   /** The end of the last known piece, in the earlier section. */
   let cursor = -1
@@ -343,4 +342,39 @@ function commonBefore(left: Uint8Array, leftEnd: number, right: Uint8Array, righ
   let common = 0
   while (common < bound && left[leftEnd - common - 1] === right[rightEnd - common - 1]) common++
   return common
+}
+
+/** A header that would list more packs than this refers to none of an earlier commit. */
+const PACKS = 64
+
+/**
+ * Whether the next snapshot may refer to the packs of this one: by an estimate, which leaves out added files, it then lists at most `PACKS`
+ * packs and uses at least half of their bytes. Otherwise everything is stored anew.
+ *
+ * The tree tells which records remain. The search section is expected to change, since an added file renumbers all later items, and so is
+ * half of the tables; both are added to the bytes in use.
+ */
+function isWorthReusing(
+  { header, blobs }: Pick<EarlierSnapshot, 'header' | 'blobs'>,
+  isInTree: (oid: string) => boolean,
+): boolean {
+  const { packs, usedBytes, search } = header
+  const tableBytes = sizeOfTables(header)
+  const sectionBytes = sizeOfSegments(search?.segments ?? [])
+  const recordBytes = Math.min(recordBytesInTree(blobs, isInTree), usedBytes - tableBytes - sectionBytes)
+
+  const packedBytes = packs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const nextBytes = recordBytes + tableBytes + sectionBytes
+  const freshPacks = Math.ceil(nextBytes / PACK_BYTES) + 1
+  return packs.length + freshPacks <= PACKS && packedBytes + sectionBytes + tableBytes / 2 <= 2 * nextBytes
+}
+
+function sizeOfTables({ tables }: SnapshotHeader): number {
+  return sizeOfSegments(Object.values(tables).flatMap(({ shards }) => shards.map(([, , location]) => location)))
+}
+
+function recordBytesInTree(blobs: EarlierSnapshot['blobs'], isInTree: (oid: string) => boolean): number {
+  let bytes = 0
+  for (const [oid, { record }] of blobs) if (record && isInTree(oid)) bytes += record[2]
+  return bytes
 }
