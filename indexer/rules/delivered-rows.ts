@@ -15,12 +15,11 @@ import {
 } from '#core/snapshot/delivered.ts'
 import type { ContextRow, FileRow } from '#core/snapshot/format.ts'
 import { type Content, type Rows, sortRows, titleOf } from './content-facts.ts'
-import { DIGEST_CHARACTERS, digestOf } from './digest.ts'
 import { pagesOf } from './folder-rows.ts'
 import type { Manifest } from './manifest.ts'
 import type { Plan, PlannedSkill } from './plan.ts'
 import { manifestsAbove, ruleChain } from './rule-chain.ts'
-import { boundFacts, countFacts } from './text-facts.ts'
+import { boundFacts, countFacts, DIGEST_CHARACTERS, digestOf } from './text-facts.ts'
 import type { TreeFile } from './tree.ts'
 
 /** What the rows are made of. */

@@ -1,7 +1,17 @@
 import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml'
-import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
+import type { Translations } from '#core/contract/shared.ts'
+import { visibleLine, visibleText } from '#core/hidden-text.ts'
+import {
+  DESCRIPTION_CHARACTERS,
+  FRONT_MATTER_BYTES,
+  KEYWORD_CHARACTERS,
+  KEYWORDS,
+  MANIFEST_NAME_CHARACTERS,
+  TRANSLATION_TAGS,
+  YAML_DEPTH,
+} from '#core/limits.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
-import { utf8Length } from '#core/text.ts'
+import { truncateCharacters, utf8Length } from '#core/text.ts'
 import { REASONS } from '#words/en/findings.ts'
 import { reason } from '#words/findings.ts'
 import type { Said, Value } from '#words/t.ts'
@@ -258,3 +268,52 @@ function faultOfError(error: unknown, firstLine: number): Value {
 
 /** The parser has no codes: what it says stands in the catalogue, as it says it. */
 const PARSER_REASONS = new Map(Object.entries(REASONS).map(([key, text]) => [text as string, `reason.${key}`]))
+
+/** The `keywords` and `tags` of front matter, one per line. Each is a list, or one string with commas. */
+export function keywordsOf(...mappings: readonly YamlMapping[]): string {
+  const values = mappings.flatMap(mapping => [fieldOf(mapping, 'keywords'), fieldOf(mapping, 'tags')])
+  const words = values.flatMap(value => (typeof value === 'string' ? value.split(/[,，、]/) : Array.isArray(value) ? value : []))
+  const keywords = new Set<string>()
+  for (const word of words) {
+    const keyword = typeof word === 'string' ? truncateCharacters(visibleLine(word), KEYWORD_CHARACTERS) : ''
+    if (keyword !== '') keywords.add(keyword)
+    if (keywords.size === KEYWORDS) break
+  }
+  return [...keywords].join('\n')
+}
+
+/** Reads names and descriptions by language tag. Other values are dropped and make `valid` false. */
+export function readTranslations(declared: YamlValue | undefined): { translations: Translations; valid: boolean } {
+  if (declared === undefined) return { translations: {}, valid: true }
+  if (!isMapping(declared)) return { translations: {}, valid: false }
+  const translations: Translations = {}
+  let valid = true
+  for (const [declaredTag, value] of Object.entries(declared)) {
+    const tag = canonicalLanguage(declaredTag)
+    if (tag === null || !isMapping(value) || Object.keys(translations).length >= TRANSLATION_TAGS) {
+      valid = false
+      continue
+    }
+    const name = textOf(value, 'name')
+    const description = textOf(value, 'description')
+    if (name === null && description === null) valid = false
+    else {
+      translations[tag] = {
+        ...(name === null ? {} : { name: truncateCharacters(visibleLine(name), MANIFEST_NAME_CHARACTERS) }),
+        ...(description === null ? {} : { description: truncateCharacters(visibleText(description), DESCRIPTION_CHARACTERS) }),
+      }
+    }
+  }
+  return { translations, valid }
+}
+
+/** The canonical BCP 47 form of a tag: `pt-BR` for `pt-br` and `pt_BR`; `null` when it is not a tag. */
+export function canonicalLanguage(tag: string): string | null {
+  const dashed = tag.trim().replaceAll('_', '-')
+  if (!/^[A-Za-z]{2,3}(?:-|$)/.test(dashed)) return null
+  try {
+    return Intl.getCanonicalLocales(dashed)[0] ?? null
+  } catch {
+    return null
+  }
+}

@@ -15,10 +15,19 @@ import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { countCharacters, decodeText, isLfsPointer, truncateCharacters, utf8Length } from '#core/text.ts'
 import { type Finding, finding, reason } from '#words/findings.ts'
 import type { Value } from '#words/t.ts'
-import { fieldOf, parseYamlMapping, splitFrontMatter, textOf, wordsOf, type YamlMapping, type YamlValue } from './front-matter.ts'
+import {
+  canonicalLanguage,
+  fieldOf,
+  parseYamlMapping,
+  readTranslations,
+  splitFrontMatter,
+  textOf,
+  wordsOf,
+  type YamlMapping,
+  type YamlValue,
+} from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenDiagnostics } from './hidden-lines.ts'
 import { readMarkdown } from './markdown.ts'
-import { canonicalLanguage, readTranslations } from './translations.ts'
 import type { TreeFile } from './tree.ts'
 import { isRegular } from './tree.ts'
 

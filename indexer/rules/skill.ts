@@ -24,8 +24,10 @@ import {
   fieldOf,
   isMapping,
   isYes,
+  keywordsOf,
   parseYamlMappingLeniently,
   readFieldByField,
+  readTranslations,
   splitFrontMatter,
   textOf,
   wordsOf,
@@ -33,11 +35,9 @@ import {
   type YamlValue,
 } from './front-matter.ts'
 import { countLineBreaks, findHidden, hiddenWarnings } from './hidden-lines.ts'
-import { keywordsOf } from './keywords.ts'
 import { readMarkdown } from './markdown.ts'
 import { type PackageFrontMatter, parsePackageFrontMatter } from './package-front-matter.ts'
 import { factsOfText } from './text-facts.ts'
-import { readTranslations } from './translations.ts'
 
 /** The contents of a `SKILL.md`. */
 export interface ParsedSkill {

@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto'
 import { codePointName, hiddenCharacters } from '#core/hidden-text.ts'
 import { COMMAND_CHARACTERS, FACTS_PER_TEXT } from '#core/limits.ts'
-import { type DeliveredFacts, FACT_KINDS, type FactKind } from '#core/snapshot/delivered.ts'
+import { canonicalJson } from '#core/snapshot/canonical-json.ts'
+import { type DeliveredFacts, type Digest, FACT_KINDS, type FactKind } from '#core/snapshot/delivered.ts'
 import { compareBytes, detached, sliceCharacters, withoutTrailing } from '#core/text.ts'
 import { type CodePlace, commandsIn } from './commands.ts'
-import { digestOf } from './digest.ts'
 import { countLineBreaks } from './hidden-lines.ts'
 
 /**
@@ -138,3 +139,10 @@ const LONGER_AUTHORITY = /^[^\s/?#\\"<>]*/
 const SIGNED_HOST =
   /^[\p{L}\p{M}\p{N}\p{Cf}._~%-]+((?:[!$&*+,;=]|(?!\p{ASCII})[\p{P}\p{S}]){1,8}(?=[a-z\d.\uff10-\uff5a-])(?:[\p{L}\p{M}\p{N}\p{Cf}._~%!$&*+,;=-]|(?!\p{ASCII})[\p{P}\p{S}])*)/iu
 const DOT = /[.\u3002\uff0e\uff61][\p{L}\p{N}]/u
+
+export const DIGEST_CHARACTERS = 32
+
+/** Tells whether two values are the same. */
+export function digestOf(value: unknown): Digest {
+  return hash('sha256', canonicalJson(value)).slice(0, DIGEST_CHARACTERS)
+}

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DESCRIPTION_CHARACTERS, MANIFEST_NAME_CHARACTERS, TRANSLATION_TAGS } from '#core/limits.ts'
-import { parseYamlMapping, type YamlValue } from '#indexer/rules/front-matter.ts'
-import { canonicalLanguage, readTranslations } from '#indexer/rules/translations.ts'
+import { canonicalLanguage, parseYamlMapping, readTranslations, type YamlValue } from '#indexer/rules/front-matter.ts'
 
 describe('language tags', () => {
   test.each([
