@@ -1,12 +1,10 @@
-import { isHarmlessAddress } from './addresses.ts'
 import { isCopyrightOnly } from './copyright.ts'
 import { ownWords } from './guard.ts'
-import { licenseIdOf } from './license-ids.ts'
+import { licenseIdOf, takeLicenseNames } from './license-ids.ts'
 import { joinIds } from './license-words.ts'
-import { takeLicenseNames } from './named-licenses.ts'
 import { normalizeText } from './normalize.ts'
 import { FORBIDDING } from './significant-words.ts'
-import { isAddress } from './tokens.ts'
+import { isAddress, isHarmlessAddress } from './tokens.ts'
 
 /**
  * The expression of a text that offers licenses to choose from, and says nothing else: "licensed under either of the Apache License 2.0 or

@@ -1,4 +1,5 @@
 import { licenseNames, once } from './data.ts'
+import { NAMES } from './significant-words.ts'
 import { wordsOf } from './tokens.ts'
 
 /** The license with this name, not counting "the", "license" and "version"; or the one that an address of a license collection names. */
@@ -13,12 +14,12 @@ function aliasOf(name: string): string {
 }
 
 /** The significant words of a license name. */
-export function aliasWords(words: readonly string[]): string[] {
+function aliasWords(words: readonly string[]): string[] {
   return words.filter(word => !FILLERS.has(word)).map(word => word.replace(/^v(?=\d)/, ''))
 }
 
 /** License ids by the normal form of their names. Names that several licenses share are left out. */
-export const aliases = once((): ReadonlyMap<string, string> => {
+const aliases = once((): ReadonlyMap<string, string> => {
   const found = new Map<string, string | null>()
   for (const { id, name } of licenseNames()) {
     if (id.endsWith('+')) continue
@@ -118,3 +119,29 @@ const COLLECTIONS: readonly (readonly [RegExp, (name: string, version: string) =
   ],
   [/^(unlicense)\.org\/?$/i, name => name],
 ]
+
+/** The licenses that the words name, and the other words without fillers such as "the"; at each position the longest name counts. */
+export function takeLicenseNames(words: readonly string[]): { ids: Set<string>; rest: string[] } {
+  const telling = aliasWords(words)
+  const ids = new Set<string>()
+  const rest: string[] = []
+  for (let start = 0; start < telling.length; ) {
+    const length = longestName(telling, start)
+    const id = length === 0 ? undefined : aliases().get(telling.slice(start, start + length).join(' '))
+    if (id !== undefined) ids.add(id)
+    else rest.push(telling[start] ?? '')
+    start += Math.max(1, length)
+  }
+  return { ids, rest }
+}
+
+function longestName(words: readonly string[], start: number): number {
+  for (let length = Math.min(NAME_WORDS, words.length - start); length > 0; length--) {
+    const name = words.slice(start, start + length)
+    // "Fair", "Intel" and "Jam" are names of licenses and ordinary words.
+    if (aliases().has(name.join(' ')) && (length > 1 || NAMES.test(name[0] ?? ''))) return length
+  }
+  return 0
+}
+
+const NAME_WORDS = 10

@@ -7,10 +7,9 @@ import { finding } from '#words/findings.ts'
 import { isCopyrightOnly } from './copyright.ts'
 import { once } from './data.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
-import { declarationOf, readWords, unreadFrontMatter } from './declared-words.ts'
 import { idsOfExpression, isContentLicense, kindOfExpression, type LicenseSettings } from './kind.ts'
+import { takeLicenseNames } from './license-ids.ts'
 import { declaresLicense, type PluginLicenses, readMarketplace, readMetadataLicense } from './metadata.ts'
-import { takeLicenseNames } from './named-licenses.ts'
 import {
   chooseReadme,
   type LicenseFileName,
@@ -21,12 +20,19 @@ import {
   UNREAD_FILES,
 } from './names.ts'
 import { normalizeText } from './normalize.ts'
-import { expressionOf, type Reading, readLicenseText } from './reading.ts'
+import { declarationOf, expressionOf, type Reading, readLicenseText, readWords, unreadFrontMatter } from './reading.ts'
 import { readLicensesFolder, readLicenseTexts, readReuse, withUnannotated } from './reuse.ts'
 import { hasLicenseSection, readLicenseSection } from './section.ts'
 import { ABSOLUTE, NAMING } from './significant-words.ts'
-import type { LicenseIssue, LicenseSources, ResolvedLicense } from './sources.ts'
-import { type FoundFile, findFile, pathFrom, upwards } from './tree-files.ts'
+import {
+  type FoundFile,
+  findFile,
+  type LicenseIssue,
+  type LicenseSources,
+  pathFrom,
+  type ResolvedLicense,
+  upwards,
+} from './sources.ts'
 
 export interface LicenseResolver {
   /**

@@ -5,8 +5,7 @@ import { idsOfExpression, kindOfExpression } from './kind.ts'
 import { readLicenseFileName } from './names.ts'
 import { expressionOf, type Reading, readLicenseText } from './reading.ts'
 import { joinExpressions, type ReuseFile, readReuseFile } from './reuse-file.ts'
-import type { LicenseIssue, Unrecognized } from './sources.ts'
-import { findFile, upwards } from './tree-files.ts'
+import { findFile, type LicenseIssue, type Unrecognized, upwards } from './sources.ts'
 
 /** What a `REUSE.toml` says of the files directly in a folder. */
 export interface ReuseLicense {

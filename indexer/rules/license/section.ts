@@ -1,13 +1,10 @@
-import { isKnown, isWrittenAsName } from './additions.ts'
-import { isHarmlessAddress } from './addresses.ts'
 import { OFFERING, readLicenseChoice } from './choice.ts'
 import { isCopyrightOnly } from './copyright.ts'
-import { ownWords } from './guard.ts'
-import { licenseIdOf } from './license-ids.ts'
-import { takeLicenseNames } from './named-licenses.ts'
+import { isKnown, isWrittenAsName, ownWords } from './guard.ts'
+import { licenseIdOf, takeLicenseNames } from './license-ids.ts'
 import { isDisguised, normalizeText } from './normalize.ts'
 import { ADDRESSING, FORBIDDING, LATIN, NAMES } from './significant-words.ts'
-import { isAddress, partsOfAddress, type Token, wordsOf } from './tokens.ts'
+import { isAddress, isHarmlessAddress, partsOfAddress, type Token, wordsOf } from './tokens.ts'
 
 /** The license that the license section of a README names, or the choice that it offers; `null` when it names several, or says more. */
 export function readLicenseSection(markdown: string): string | null {
