@@ -18,8 +18,8 @@ import {
   type RepositoryState,
   type StoredHeader,
   type StoredJob,
+  type UnusedPacks,
 } from './sweep-plan.ts'
-import { readUnusedPacks } from './unused-packs.ts'
 
 const unpack = promisify(gunzip)
 const NOTHING_UNUSED = { packs: new Map(), etag: null }
@@ -140,4 +140,33 @@ async function findMissing(
 
 export async function exists(blobs: BlobStore, key: string): Promise<boolean> {
   return (await blobs.readRange(key, 0, 1)) !== null
+}
+
+/** The state store entry with the unused packs of a repository. */
+const UnusedPacksEntry = z.object({
+  packs: z.record(z.string(), z.object({ since: z.iso.datetime(), sizeBytes: z.int().min(0).nullable() })),
+})
+type UnusedPacksEntry = z.infer<typeof UnusedPacksEntry>
+
+/** The noted packs; none when the entry is damaged: the sweep notes them again. */
+async function readUnusedPacks(states: StateStore, key: string): Promise<{ packs: UnusedPacks; etag: string | null }> {
+  const stored = await states.read(key)
+  const { packs } = UnusedPacksEntry.safeParse(stored?.value).data ?? { packs: {} }
+  return {
+    packs: new Map(
+      Object.entries(packs).map(([name, { since, sizeBytes }]) => [name, { since: new Date(since), sizeBytes }] as const),
+    ),
+    etag: stored?.etag ?? null,
+  }
+}
+
+/** Writes the unused packs; does nothing if another sweep wrote the entry meanwhile. */
+export async function writeUnusedPacks(states: StateStore, key: string, packs: UnusedPacks, etag: string | null): Promise<void> {
+  if (packs.size === 0) return etag === null ? undefined : states.remove(key)
+  const value: UnusedPacksEntry = {
+    packs: Object.fromEntries(
+      [...packs].map(([name, { since, sizeBytes }]) => [name, { since: since.toISOString(), sizeBytes }]),
+    ),
+  }
+  await (etag === null ? states.create(key, value) : states.replace(key, value, etag))
 }

@@ -9,15 +9,12 @@ import type { Clock } from '#core/ports/system.ts'
 import { keysAt, SWEEP_LEASE_KEY, splitKey } from '#core/snapshot/store-keys.ts'
 import { SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
-import { sweepExpired } from './expired-entries.ts'
-import { sweepListings } from './listings.ts'
+import { sweepExpired, sweepListings, sweepProbes } from './expired-entries.ts'
 import { sweepOperatorBlobs } from './operator-blobs.ts'
-import { sweepProbes } from './probes.ts'
 import { type StoredRepository, type Stores, storedRepositories } from './repositories.ts'
-import { exists, readState, readStoredHeader } from './state.ts'
+import { exists, readState, readStoredHeader, writeUnusedPacks } from './state.ts'
 import { planRepository, type RepositoryPlan, type RepositoryState, type UnusedPacks } from './sweep-plan.ts'
 import { emptyTally, type Tally } from './sweep-tally.ts'
-import { writeUnusedPacks } from './unused-packs.ts'
 
 export interface SweepOptions {
   /** See `planRepository`. */
