@@ -13,9 +13,8 @@ import type { Location } from '#core/snapshot/format.ts'
 import { decodeText } from '#core/text.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
 import { readTree } from '../pipeline/read-tree.ts'
-import { keyOf } from './changes.ts'
 import { createMemorySnapshot, type MemorySnapshot } from './memory-snapshot.ts'
-import { concerning } from './report.ts'
+import { concerning, keyOf } from './report.ts'
 
 /** A new error: the old side does not have it. */
 const NewError = z.object({

@@ -1,13 +1,14 @@
 import type { DocumentListing, License } from '#core/contract/shared.ts'
-import { withMessage } from '#core/finding-messages.ts'
+import { findingOf, withMessage } from '#core/finding-messages.ts'
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
 import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
-import { t } from '#words/t.ts'
+import { tellsLines } from '#words/findings.ts'
+import { t, type Values } from '#words/t.ts'
 import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
 import type { MemorySnapshot } from './memory-snapshot.ts'
-import type { Amount, Checked, Finding, SkillReport } from './schema.ts'
+import type { Amount, Checked, CheckReport, Finding, SkillReport } from './schema.ts'
 
 /** The folder that was checked, and how. */
 export interface CheckSubject {
@@ -234,4 +235,35 @@ export function concerning(folder: RepoPath): (path: RepoPath) => boolean {
 
 function inFolder<Row>(rows: ReadonlyMap<string, Row>, folder: RepoPath): [string, Row][] {
   return [...rows].filter(([path]) => isInside(folder, path as RepoPath)).sort(([left], [right]) => compareBytes(left, right))
+}
+
+/** The report, with what changed since an earlier one. A finding is the same where only its line or a number that it counts differs. */
+export function withChanges(earlier: CheckReport | null, report: CheckReport): CheckReport {
+  if (earlier?.status !== 'checked' || report.status !== 'checked') return report
+  return { ...report, changes: { mended: missingIn(report, earlier), added: missingIn(earlier, report) } }
+}
+
+/** The findings of `report` that `other` lacks. */
+function missingIn(other: Checked, report: Checked): Finding[] {
+  const keyOfTold = (finding: Finding) => keyOf({ ...finding, ...findingOf(finding) })
+  const known = new Set(other.findings.map(keyOfTold))
+  return report.findings.filter(finding => !known.has(keyOfTold(finding)))
+}
+
+/** Equal for the same finding in two states of a folder. */
+export function keyOf({
+  code,
+  path,
+  field,
+  case: of,
+  values,
+}: Pick<DiagnosticRow, 'code' | 'path' | 'field' | 'case' | 'values'>): string {
+  return JSON.stringify([code, path, field, of, values && withoutNumbers(values)])
+}
+
+function withoutNumbers(values: Values): unknown[] {
+  return Object.entries(values).map(([name, value]) => {
+    if (typeof value === 'number' || tellsLines(value)) return name
+    return [name, typeof value === 'object' ? [value.key, withoutNumbers(value.values ?? {})] : value]
+  })
 }
