@@ -6,10 +6,14 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker as Thread } from 'node:worker_threads'
-import { SentenceError } from '#words/sentence.ts'
-import { type FromJobProcess, packEnd, sendFallbacks, type ToJobProcess } from '#indexer/jobs/job-messages.ts'
+import {
+  createMetricsSender,
+  type FromJobProcess,
+  packEnd,
+  sendFallbacks,
+  type ToJobProcess,
+} from '#indexer/jobs/job-messages.ts'
 import type { Watched } from '#indexer/jobs/job-watchdog.ts'
-import { createMetricsSender } from '#indexer/jobs/metrics-sender.ts'
 import { runIndexJob } from '#indexer/jobs/run-index-job.ts'
 import { warmUp } from '#indexer/jobs/warm-up.ts'
 import { createSearchThreads } from '#indexer/search/search-thread.ts'
@@ -17,6 +21,7 @@ import { TEMPORARY_PREFIX } from '#infra/git/view.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openJobInfra } from '#infra/open.ts'
 import { useProxies } from '#infra/system/proxies.ts'
+import { SentenceError } from '#words/sentence.ts'
 
 /** Metrics are sent this often while a job runs. */
 const FLUSH_MILLISECONDS = 5_000

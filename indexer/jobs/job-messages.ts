@@ -1,7 +1,7 @@
 import type { IndexProgress, IndexStage } from '#core/contract/shared.ts'
 import type { FallbackKind, Fallbacks } from '#core/ports/fallbacks.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
-import type { MetricName } from '#core/ports/metrics.ts'
+import type { MetricName, Metrics } from '#core/ports/metrics.ts'
 import type { JobEnd } from './job-runner.ts'
 
 /** Messages from a worker to a job process, which runs one job at a time. Settings come in the environment. */
@@ -21,7 +21,7 @@ export type FromJobProcess =
   | { type: 'ended'; end: JobEnd }
 
 /** A call of `Metrics.record` in a job process. */
-export type MetricValue = readonly [name: MetricName, labels: Record<string, string>, value: number]
+type MetricValue = readonly [name: MetricName, labels: Record<string, string>, value: number]
 
 /** An error as the log writes it: error objects cannot be sent between processes. */
 interface PackedError {
@@ -69,4 +69,29 @@ export function unpackEnd(end: JobEnd): JobEnd {
 function mapErrors(end: JobEnd, map: (error: unknown) => unknown): JobEnd {
   if (end.status === 'failed') return { ...end, err: map(end.err) }
   return end.status === 'indexed' && end.notListed !== undefined ? { ...end, notListed: map(end.notListed) } : end
+}
+
+/** Metrics of a job process. The worker, which Prometheus reads, receives them. */
+interface MetricsSender {
+  metrics: Metrics
+  /** Sends what was recorded since the last call. */
+  flush(): void
+}
+
+export function createMetricsSender(send: (records: readonly MetricValue[]) => void): MetricsSender {
+  let records: MetricValue[] = []
+  const listeners: (() => void | Promise<void>)[] = []
+  return {
+    metrics: {
+      record: (name, labels, value) => records.push([name, labels, value]),
+      beforeRead: listener => listeners.push(listener),
+    },
+    flush() {
+      // Values that a listener records asynchronously are sent by the next call.
+      for (const listener of listeners) void listener()
+      if (records.length === 0) return
+      send(records)
+      records = []
+    },
+  }
 }
