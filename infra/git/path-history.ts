@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { commitSubject } from '#core/commit-subject.ts'
-import { HISTORY_COMMITS } from '#core/limits.ts'
+import { visibleLine } from '#core/hidden-text.ts'
+import { HISTORY_COMMITS, SUBJECT_CHARACTERS } from '#core/limits.ts'
 import type { HistoryCommit, PathHistory } from '#core/ports/git-host.ts'
+import { truncateCharacters } from '#core/text.ts'
 import { type ObjectBatch, openObjectBatch } from './object-batch.ts'
 import { GitError, type GitResources, startGit } from './process.ts'
 import { readCommit, UnreadableCommit } from './tree-objects.ts'
@@ -99,4 +100,17 @@ function decoderOf(encoding: string | null): TextDecoder {
   } catch {
     return new TextDecoder()
   }
+}
+
+/** More of a message is never looked at. */
+const READ_UNITS = 4 * SUBJECT_CHARACTERS
+
+/** The first line of a commit's message, which a stranger wrote: one line of visible characters, `SUBJECT_CHARACTERS` at most. */
+export function commitSubject(message: string): string {
+  const line =
+    message
+      .slice(0, READ_UNITS)
+      .trimStart()
+      .split(/[\r\n]/, 1)[0] ?? ''
+  return truncateCharacters(visibleLine(line), SUBJECT_CHARACTERS)
 }

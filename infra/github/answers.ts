@@ -1,6 +1,6 @@
 import { FetchTooLarge } from '../git/fetch.ts'
 import { GitError } from '../git/process.ts'
-import { RemoteRefusal } from '../git/remote-refusal.ts'
+import { RemoteRefusal } from '../git/upload-pack.ts'
 
 /** The meaning of an answer of GitHub's API, for every question. */
 export type ApiAnswer =
