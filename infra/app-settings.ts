@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { homePath, SettingsError } from '#core/settings.ts'
 import { t } from '#words/t.ts'
-import type { GitHubApp } from './github/app.ts'
+import type { GitHubApp } from './github/app-tokens.ts'
 
 export const APP_VARIABLES = {
   MOUNTGLASS_GITHUB_APP_ID: z

@@ -4,7 +4,7 @@ import { homePath, LISTEN_VARIABLES, namesOf, numberVariable, originAt, parseEnv
 import { withoutTrailing } from '#core/text.ts'
 import { t } from '#words/t.ts'
 import { APP_VARIABLES, appSettings } from './app-settings.ts'
-import type { GitHubApp } from './github/app.ts'
+import type { GitHubApp } from './github/app-tokens.ts'
 
 /** Location of blobs and of state entries. */
 export type StoreSetting = { kind: 'disk'; folder: string } | { kind: 'memory' } | S3Setting

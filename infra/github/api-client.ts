@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Octokit } from '@octokit/core'
+import { visibleLine } from '#core/hidden-text.ts'
 import type { HostQuota, HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { type ApiAnswer, type HostFailure, type Refused, readRefusal, UNAVAILABLE } from './answers.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import type { Warn } from './daily-warnings.ts'
-import { Pause } from './pause.ts'
+import { Pause } from './git-pauses.ts'
 import { createQuota, type Quota, type Subject } from './quota.ts'
-import { noteRetirement } from './retirement.ts'
 
 export interface ApiClientOptions {
   /** Without a trailing slash. */
@@ -212,4 +211,59 @@ function readAnswer({ status, headers, data }: RawAnswer, now: Date): ApiAnswer 
   if (status !== 200 && status !== 201) return readRefusal(status, headers, data, now)
   const { etag, link } = headers
   return { status: 'ok', data, etag: etag === undefined ? null : String(etag), link: link === undefined ? null : String(link) }
+}
+
+/**
+ * A `fetch` that does not follow redirects. Reading a body longer than `maxBytes` throws.
+ *
+ * @param maxBytes of a body, after decompression
+ */
+export function boundedFetch(maxBytes: number): typeof fetch {
+  return async (input, init) => {
+    const answer = await fetch(input, { ...init, redirect: 'manual' })
+    if (answer.body === null) return answer
+    const { status, statusText, headers } = answer
+    return new Response(answer.body.pipeThrough(boundary(maxBytes)), { status, statusText, headers })
+  }
+}
+
+function boundary(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let left = maxBytes
+  return new TransformStream({
+    transform(chunk, controller) {
+      left -= chunk.length
+      if (left < 0) controller.error(new Error(`the answer is longer than ${maxBytes} bytes`))
+      else controller.enqueue(chunk)
+    },
+  })
+}
+
+/** Longest part of a header that is quoted, in UTF-16 units. */
+const HEADER_LENGTH = 40
+
+/**
+ * Warns that GitHub announces the end of an endpoint, which it does in every answer of it.
+ *
+ * @param endpoint method and template of the path: it names no repository
+ * @param headers of an answer, untrusted
+ */
+export function noteRetirement(
+  warn: Warn,
+  endpoint: string,
+  { deprecation, sunset }: Readonly<Record<string, string | number | undefined>>,
+): void {
+  if (deprecation === undefined && sunset === undefined) return
+  const since = deprecation === undefined ? '' : `, deprecated ${dateOf('since', deprecation)},`
+  const end = sunset === undefined ? 'at a date that is not told yet' : dateOf('on', sunset)
+  warn(
+    `retirement ${endpoint}`,
+    `GitHub stops answering ${endpoint} of this version of its API${since} ${end}: update Mountglass before`,
+  )
+}
+
+/** `Deprecation` has the form `@<seconds since 1970>` (RFC 9745), in older drafts an HTTP date or `true`; `Sunset` is an HTTP date (RFC 8594). */
+function dateOf(preposition: string, header: string | number): string {
+  const seconds = /^@(\d{1,11})$/.exec(String(header).trim())?.[1]
+  if (seconds !== undefined) return `${preposition} ${new Date(Number(seconds) * 1000).toUTCString()}`
+  return `${preposition} ${visibleLine(String(header)).slice(0, HEADER_LENGTH)}`
 }

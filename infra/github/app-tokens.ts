@@ -5,9 +5,8 @@ import { entriesAtMost } from '#core/memory.ts'
 import type { HostAnswer, HostRepository } from '#core/ports/git-host.ts'
 import { type ApiAnswer, failureOf, type Refused, UNAVAILABLE } from './answers.ts'
 import { ApiClient, type ApiClientOptions } from './api-client.ts'
-import type { GitHubApp } from './app.ts'
+import { ADDRESS_REFUSED } from './ask-with-credential.ts'
 import type { Warn } from './daily-warnings.ts'
-import { ADDRESS_REFUSED } from './token-refusals.ts'
 
 /** Tokens that read one private repository each. */
 export interface RepositoryTokens {
@@ -160,4 +159,15 @@ export function createGivenTokens(): GivenTokens {
     },
     forget() {},
   }
+}
+
+/** A GitHub App, as its owner registered it. */
+export interface GitHubApp {
+  id: string
+  clientId: string
+  clientSecret: string
+  /** PKCS#8 PEM. */
+  privateKey: string
+  /** Name in URLs; `null`: unknown. */
+  slug: string | null
 }

@@ -1,6 +1,6 @@
 import { createLimit } from '#core/concurrency/limit.ts'
 import type { AvatarSource, HostAnswer } from '#core/ports/git-host.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { boundedFetch } from './api-client.ts'
 
 export interface AvatarOptions {
   /** The only origins that are asked. */

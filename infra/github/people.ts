@@ -18,11 +18,11 @@ import {
 import { AnswerCache, type CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, failureOf, type HostFailure, type Refused, UNAVAILABLE } from './answers.ts'
 import { ApiClient, type ApiClientOptions, type AskOptions, type Question } from './api-client.ts'
-import type { GitHubApp } from './app.ts'
+import type { GitHubApp } from './app-tokens.ts'
+import { ADDRESS_REFUSED } from './ask-with-credential.ts'
 import type { Warn } from './daily-warnings.ts'
 import { isDisabled, mapRepository, textOf, webAddressOf } from './map-repository.ts'
 import { createSignIn, type SignIn } from './sign-in.ts'
-import { ADDRESS_REFUSED } from './token-refusals.ts'
 import type { HostChange } from './webhook.ts'
 
 export interface PeopleOptions extends Pick<ApiClientOptions, 'version' | 'clock' | 'closing' | 'answerMs' | 'retryWithinMs'> {

@@ -2,11 +2,9 @@ import { z } from 'zod'
 import type { CredentialAnswer, PersonAccess } from '#core/ports/people-host.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { readRefusal, UNAVAILABLE } from './answers.ts'
-import { ANSWER_MS, USER_AGENT } from './api-client.ts'
-import type { GitHubApp } from './app.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { ANSWER_MS, boundedFetch, noteRetirement, USER_AGENT } from './api-client.ts'
+import type { GitHubApp } from './app-tokens.ts'
 import type { Warn } from './daily-warnings.ts'
-import { noteRetirement } from './retirement.ts'
 
 export interface SignInOptions {
   app: GitHubApp

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Pause } from '#infra/github/pause.ts'
+import { Pause } from '#infra/github/git-pauses.ts'
 
 function createPause() {
   let seconds = 0
