@@ -2,22 +2,19 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { refNames } from '#core/address.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
-import { GateFull } from '#core/concurrency/fair-gate.ts'
+import { createFairGate, type FairGate, GateFull } from '#core/concurrency/fair-gate.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRefs } from '#core/ports/git-host.ts'
 import type { TipSet } from '../git/history.ts'
 import { UnreachableCommits } from '../git/unreachable-commits.ts'
-import type { Watch } from './file-stamps.ts'
-import type { GitConcurrency } from './git-concurrency.ts'
 import { type RepositoryLocation, readHead } from './location.ts'
 import { NotSelfContained } from './object-files.ts'
-import { PackedRefs } from './packed-refs.ts'
 import type { PrivateViews } from './private-views.ts'
 import { peel, type Reached, reach, UnfinishedWalk } from './reachability.ts'
-import { listRefs, readRef, readTips } from './refs.ts'
-import { type Computed, StatCache } from './stat-cache.ts'
+import { listRefs, PackedRefs, readRef, readTips } from './refs.ts'
+import { type Computed, StatCache, type Watch } from './stat-cache.ts'
 
 const PINNED_BYTES = 8 * 1024 * 1024
 const ABSENT_BYTES = 4 * 1024 * 1024
@@ -231,4 +228,23 @@ async function firstOf(
     if (oid !== null) return oid
   }
   return null
+}
+
+/** Bounds the git processes that answer requests, in all and for each repository. The key of both gates is the identity of the repository. */
+export interface GitConcurrency {
+  /** For refs: a few milliseconds each. */
+  lookUp: FairGate
+  /** For hashes, which may take a walk of a whole history, for seconds: it holds no slot of a ref. */
+  walk: FairGate
+  /** For the commits of paths, which answers do without: up to 5 seconds of a processor each, so they hold no slot of a hash. */
+  history: FairGate
+}
+
+const LOOKUPS = { limit: 8, limitEach: 3, maxWaitingEach: 256, maxWaiting: 1_024 }
+const WALKS = { limit: 4, limitEach: 1, maxWaitingEach: 32, maxWaiting: 128 }
+const HISTORIES = { limit: 2, limitEach: 1, maxWaitingEach: 16, maxWaiting: 64 }
+
+/** Tasks throw GateFull when too many wait. */
+export function createGitConcurrency(): GitConcurrency {
+  return { lookUp: createFairGate(LOOKUPS), walk: createFairGate(WALKS), history: createFairGate(HISTORIES) }
 }

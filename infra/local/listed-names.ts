@@ -4,7 +4,6 @@ import { HOST_NAMES } from '#core/address.ts'
 import { compareBytes } from '#core/text.ts'
 import { ifAbsent } from '../git/safe-open.ts'
 import type { RepositoryName } from './location.ts'
-import type { OnRefused } from './refusals.ts'
 
 const UNNAMED =
   'no address can have its name: use 1 to 100 of the characters A-Z a-z 0-9 . _ -, and no dot in front but for .github and .github-private'
@@ -63,4 +62,21 @@ async function namesIn(folder: string, max: number): Promise<{ names: string[]; 
 async function hasGitDir(folder: string): Promise<boolean> {
   const found = await Promise.all(['.git', 'HEAD'].map(name => lstat(join(folder, name)).catch(ifAbsent)))
   return found.some(entry => entry !== null)
+}
+
+/** Receives why something in the operator's folder is not served. Clients are never told. */
+export type OnRefused = (name: RepositoryName, reason: string) => void
+
+/** The most refusals that are reported and remembered: visitors choose which names are looked up, so there is no end of them. */
+const MAX_TOLD = 1_000
+
+/** Tells each refusal of a repository once. Reasons contain no text of the repository. */
+export function tellOnce(tell: OnRefused): OnRefused {
+  const told = new Set<string>()
+  return (name, reason) => {
+    const key = `${name.owner}/${name.name} ${reason}`
+    if (told.has(key) || told.size >= MAX_TOLD) return
+    told.add(key)
+    tell(name, reason)
+  }
 }

@@ -3,8 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { HOST_NAMES } from '#core/address.ts'
 import { detached, withoutTrailing } from '#core/text.ts'
 import { ifAbsent, readRealText } from '../git/safe-open.ts'
-import type { Watch } from './file-stamps.ts'
-import type { Computed } from './stat-cache.ts'
+import type { Computed, Watch } from './stat-cache.ts'
 
 /** Owner and name of a repository in its address. */
 export interface RepositoryName {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GateFull } from '#core/concurrency/fair-gate.ts'
-import { Commits } from '#infra/local/commits.ts'
-import { createGitConcurrency } from '#infra/local/git-concurrency.ts'
+import { Commits, createGitConcurrency } from '#infra/local/commits.ts'
 import { LocalPathHistory } from '#infra/local/host.ts'
 import { findRepository } from '#infra/local/location.ts'
 import { PrivateViews } from '#infra/local/private-views.ts'

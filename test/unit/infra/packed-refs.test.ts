@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LOCAL_REFS } from '#core/limits.ts'
-import { PackedRefs } from '#infra/local/packed-refs.ts'
+import { PackedRefs } from '#infra/local/refs.ts'
 
 const HEADER = '# pack-refs with: peeled fully-peeled sorted \n'
 const oidOf = (number: number) => number.toString(16).padStart(40, '0')

@@ -5,8 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RepositoryLocation } from '#infra/local/location.ts'
-import { PackedRefs } from '#infra/local/packed-refs.ts'
-import { readTips } from '#infra/local/refs.ts'
+import { PackedRefs, readTips } from '#infra/local/refs.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
