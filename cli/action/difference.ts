@@ -3,8 +3,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ROOT } from '#core/repo-path.ts'
 import { type Compared, compareRead, readSide } from '#indexer/check/difference.ts'
-import { findBase, findForkPoint } from '#infra/worktree/base.ts'
-import { openCommit } from '#infra/worktree/commit.ts'
+import { findBase, findForkPoint, openCommit } from '#infra/worktree/commit.ts'
 import { requireClone } from './checkout.ts'
 
 /** The fields of a workflow's event that a comparison needs. */

@@ -19,7 +19,7 @@ const SPOKEN = [
   'indexer/sweep/sweep-tally.ts',
   'infra',
   'infra/s3/open.ts',
-  'infra/worktree/base.ts',
+  'infra/worktree/commit.ts',
   'infra/worktree/place.ts',
   'core/settings.ts',
   'core/typed-address.ts',
