@@ -1,10 +1,8 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { requireCount, requireKey } from '#core/ports/store-arguments.ts'
 import { repeat } from './attempts.ts'
-import type { Bucket } from './bucket.ts'
-import { putConditionally } from './conditional-put.ts'
-import { listKeys } from './list-keys.ts'
-import { newNonce } from './nonce.ts'
+import { type Bucket, listKeys } from './bucket.ts'
+import { newNonce, putConditionally } from './conditional-put.ts'
 
 export interface S3BlobStoreOptions {
   /**

@@ -10,6 +10,8 @@ import {
   type PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3'
+import type { ListOptions } from '#core/ports/blob-store.ts'
+import { requireCount, requirePrefix } from '#core/ports/store-arguments.ts'
 import { compareBytes } from '#core/text.ts'
 import { type Allow, ANSWER_MS, attempt, repeat } from './attempts.ts'
 import { StoreError } from './store-error.ts'
@@ -279,4 +281,11 @@ async function orNull<Value>(codes: readonly string[], ask: () => Promise<Value>
     if (error instanceof StoreError && error.status === 404 && codes.includes(error.code)) return null
     throw error
   }
+}
+
+/** `list` of both stores. */
+export async function listKeys(bucket: Bucket, prefix: string, { after = '', limit }: ListOptions = {}): Promise<string[]> {
+  requirePrefix(prefix)
+  if (limit !== undefined) requireCount('limit', limit)
+  return await bucket.list(prefix, after, limit ?? Number.POSITIVE_INFINITY)
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { ATTEMPTS, backOff } from './attempts.ts'
 import { StoreError } from './store-error.ts'
 
@@ -41,4 +42,9 @@ export async function putConditionally({ put, current, over }: ConditionalPut): 
       await backOff(attempts)
     }
   }
+}
+
+/** A random id of one write, 12 characters. */
+export function newNonce(): string {
+  return randomBytes(9).toString('base64url')
 }

@@ -1,6 +1,6 @@
 import { repeat } from './attempts.ts'
 import type { Bucket, Condition, EtagForm } from './bucket.ts'
-import { newNonce } from './nonce.ts'
+import { newNonce } from './conditional-put.ts'
 import { StoreError } from './store-error.ts'
 
 /** A server's support for conditional writes. Some servers answer 200 and ignore the condition. */

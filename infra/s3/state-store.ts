@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import type { JsonValue, StateStore, WriteOutcome } from '#core/ports/state-store.ts'
 import { requireKey } from '#core/ports/store-arguments.ts'
-import type { Bucket, Condition, EtagForm } from './bucket.ts'
-import { putConditionally } from './conditional-put.ts'
-import { listKeys } from './list-keys.ts'
-import { newNonce } from './nonce.ts'
+import { type Bucket, type Condition, type EtagForm, listKeys } from './bucket.ts'
+import { newNonce, putConditionally } from './conditional-put.ts'
 
 /**
  * A stored entry. `nonces` are those of the write of this version and of the writes before it, the latest first.
