@@ -4,8 +4,7 @@ import { access, type FileHandle, mkdir, open, readdir, rmdir, unlink } from 'no
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore, ListOptions } from '#core/ports/blob-store.ts'
 import { requireCount, requireKey, requirePrefix } from '#core/ports/store-arguments.ts'
-import { createFile, hasCode, makeFolder, syncFolder } from './durable.ts'
-import { type Leftovers, sweepLeftovers } from './leftovers.ts'
+import { createFile, hasCode, type Leftovers, makeFolder, sweepLeftovers, syncFolder } from './durable.ts'
 
 // No key contains this character, so the file of `a/b` and the folder of `a/b/c` have different names.
 const OBJECT_MARK = '~'

@@ -1,5 +1,5 @@
-import { link, mkdir, open, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 export interface NewFile {
   path: string
@@ -84,4 +84,35 @@ async function linkNew(from: string, to: string): Promise<'created' | 'exists'> 
     if (hasCode(error, 'EEXIST')) return 'exists'
     throw error
   }
+}
+
+/** Temporary files of interrupted writes. */
+export interface Leftovers {
+  files: number
+  bytes: number
+}
+
+const AGE_MS = 60 * 60 * 1000
+
+/**
+ * Finds the files that killed processes left in a folder of temporary files. Skips files changed within the last hour: they may be in use.
+ *
+ * @param remove whether to remove the files, or only count them
+ */
+export async function sweepLeftovers(temporary: string, remove: boolean): Promise<Leftovers> {
+  const found: Leftovers = { files: 0, bytes: 0 }
+  for (const name of await readdir(temporary)) {
+    const path = join(temporary, name)
+    try {
+      const left = await stat(path)
+      if (!left.isFile() || left.mtimeMs >= Date.now() - AGE_MS) continue
+      if (remove) await unlink(path)
+      found.files++
+      found.bytes += left.size
+    } catch (error) {
+      // Another process removed it first.
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+  }
+  return found
 }
