@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ChangesAnswer } from '#core/contract/changes.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { ADDRESS, FILES, githubMounts } from './support/github-address.ts'

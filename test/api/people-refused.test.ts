@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory-stores.ts'
 import { message } from '#test/mcp/scene.ts'
 import { mistyped } from '#test/support/mistyped.ts'
 import { type Browser, openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'

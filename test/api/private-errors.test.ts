@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 

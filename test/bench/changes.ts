@@ -4,7 +4,7 @@ import { createSnapshotReader, type SnapshotReader } from '#api/snapshot/snapsho
 import { unifiedDifference } from '#core/changes/unified.ts'
 import type { ChangesPage } from '#core/contract/changes.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { countStore } from '#test/support/counted-store.ts'
 import { testApp } from '#test/support/test-app.ts'

@@ -1,4 +1,4 @@
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory-stores.ts'
 import { carelessStates } from '#test/support/careless-store.ts'
 import { describeDrivers, LOCAL_STATE_STORES } from '#test/support/store-drivers.ts'
 import { oauthContract } from './oauth-contract.ts'

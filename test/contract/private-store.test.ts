@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
 import { splitBlobs, splitStates } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 

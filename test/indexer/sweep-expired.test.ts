@@ -3,7 +3,7 @@ import { openRecords } from '#api/people/records.ts'
 import { grantKey, personKey, spentKey } from '#core/snapshot/store-keys.ts'
 import { sweepExpired } from '#indexer/sweep/expired-entries.ts'
 import { emptyTally } from '#indexer/sweep/sweep-tally.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory-stores.ts'
 import { personRecord } from '#test/support/person-record.ts'
 
 const NOW = new Date('2026-11-24T00:00:00Z')

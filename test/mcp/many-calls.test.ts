@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { countStore } from '#test/support/counted-store.ts'
 import { handClock } from '#test/support/store-values.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'

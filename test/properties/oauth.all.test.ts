@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory-stores.ts'
 import { runStepsOver, STEP } from '#test/support/oauth-model.ts'
 
 const STEPS = 10_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'vitest'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory-stores.ts'
 import { carelessStates } from '#test/support/careless-store.ts'
 import { runStepsOver, STEP } from '#test/support/oauth-model.ts'
 

@@ -6,7 +6,7 @@ import { encodeHeader, type Location, type RowOf, SnapshotHeader, TABLES, type T
 import { packKey } from '#core/snapshot/store-keys.ts'
 import { type SnapshotDeps, writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openLocalHost } from '#infra/local/host.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { answered } from './answered.ts'
 import type { TestRepository } from './repository.ts'

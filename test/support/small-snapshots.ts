@@ -8,7 +8,7 @@ import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { encodeHeader, type FileRow, type Location, SnapshotHeader } from '#core/snapshot/format.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 
 /** A snapshot of a few texts, in the steps in which a job writes one. */

@@ -8,8 +8,7 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openDiskStateStore } from '#infra/disk/state-store.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
 
 /** Empty stores of a test. */
 export interface TestStores {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { createDamageReports } from '#core/damage-reports.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory-stores.ts'
 
 const REPOSITORY = { id: '1', visibility: 'public' } as HostRepository
 const COMMIT = 'a'.repeat(40) as CommitSha

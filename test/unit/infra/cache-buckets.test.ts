@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openCacheBuckets } from '#infra/github/shared-cache.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory-stores.ts'
 
 const NOW = 1_000_000_000
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LEASE_SECONDS } from '#core/limits.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryStateStore } from '#infra/memory-stores.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
 import { SILENT_SECONDS, taken } from '#test/support/queue-drivers.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'

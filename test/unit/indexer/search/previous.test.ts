@@ -11,7 +11,7 @@ import type { SearchInput } from '#indexer/search/input.ts'
 import { openPreviousSection } from '#indexer/search/previous.ts'
 import { SectionWriter } from '#indexer/search/section-writer.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
+import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { systemClock } from '#infra/system/clock.ts'
 import { EMPTY_ROOT, SEARCHED_REPOSITORY } from '#test/support/search-section.ts'
 

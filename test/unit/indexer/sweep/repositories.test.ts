@@ -4,8 +4,7 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import type { ListOptions } from '#core/ports/blob-store.ts'
 import { damageKey } from '#core/snapshot/store-keys.ts'
 import { storedRepositories } from '#indexer/sweep/repositories.ts'
-import { createMemoryBlobStore } from '#infra/memory/blob-store.ts'
-import { createMemoryStateStore } from '#infra/memory/state-store.ts'
+import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
 import { handClock, jobOf } from '#test/support/store-values.ts'
 
 test('a repository with a great many entries is one like any other', async () => {
