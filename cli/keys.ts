@@ -2,7 +2,7 @@ import { nextKey, parseSealingKeys, type SealingKeys } from '#api/purpose-keys.t
 import { SettingsError } from '#core/settings.ts'
 import { type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
 import { changeSecret } from '#infra/stores.ts'
-import { systemRandom } from '#infra/system/random.ts'
+import { systemRandom } from '#infra/system/system.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { parseKeySettings } from './service-settings.ts'

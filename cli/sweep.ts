@@ -4,7 +4,7 @@ import { SweepBusyError, sweepStore } from '#indexer/sweep/sweep.ts'
 import { formatTally } from '#indexer/sweep/sweep-tally.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores, type Stores } from '#infra/stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { messageIn } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 

@@ -5,8 +5,7 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock, RandomSource } from '#core/ports/system.ts'
 import { createMemoryBlobStore, createMemoryStateStore } from './memory-stores.ts'
 import { createStateQueue } from './queue/state-queue.ts'
-import { systemClock } from './system/clock.ts'
-import { systemRandom } from './system/random.ts'
+import { systemClock, systemRandom } from './system/system.ts'
 
 /** The drivers of a process that keeps everything in its memory. */
 export interface MemoryInfra {

@@ -26,8 +26,7 @@ import type { OnRefused } from './local/listed-names.ts'
 import { countBlobStore, countStateStore, watchHosts, watchQueue } from './monitoring/watched.ts'
 import { createStateQueue } from './queue/state-queue.ts'
 import { type OpenOptions, openStores, type ProbedBuckets, type Stores } from './stores.ts'
-import { systemClock } from './system/clock.ts'
-import { systemRandom } from './system/random.ts'
+import { systemClock, systemRandom } from './system/system.ts'
 
 /** The drivers that a job uses. */
 export interface JobInfra extends Pick<Stores, 'blobs' | 'states' | 'database' | 'secret'> {

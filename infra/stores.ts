@@ -16,8 +16,8 @@ import { createMemoryBlobStore, createMemoryStateStore } from './memory-stores.t
 import type { Database } from './postgres/database.ts'
 import type { S3Stores } from './s3/open.ts'
 import type { Conditions } from './s3/probe.ts'
-import { systemClock } from './system/clock.ts'
 import { proxyVariableFor } from './system/proxies.ts'
+import { systemClock } from './system/system.ts'
 
 /** `keys`: the sealing keys; `id-key`: names the records of people. */
 export type SecretName = 'keys' | 'id-key'

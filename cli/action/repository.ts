@@ -3,7 +3,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import { createGitHubApi, type GitHubApi } from '#infra/github/api.ts'
 import { createCredential } from '#infra/github/credential.ts'
 import { mapRepository } from '#infra/github/map-repository.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { WorkflowError } from './workflow.ts'
 
 export interface DescribedRun {

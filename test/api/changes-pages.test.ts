@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ChangesAnswer } from '#core/contract/changes.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 
 /* The difference of a long skill, page by page; and tags of the same answers from several stores and processes. */

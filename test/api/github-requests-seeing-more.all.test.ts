@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { ADDRESS, FILES, githubMounts } from './support/github-address.ts'
 import { makeNamedCommits, REFS } from './support/named-commits.ts'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import type { Repository } from '#test/support/fake-github/world.ts'
 import { IMPATIENT_MS } from '#test/support/patient.ts'
 import { recordedStore } from '#test/support/recorded-store.ts'

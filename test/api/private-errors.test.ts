@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 
 /** What the message of a store quotes, which may be a name or a path of what it was asked for. */

@@ -3,7 +3,7 @@ import { READABLE_FILE_BYTES, TREE_ENTRIES } from '#core/limits.ts'
 import type { BlobSelection, TreeEntry } from '#core/ports/git-host.ts'
 import { INDEXED_BLOBS } from '#indexer/pipeline/read-tree.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { answered } from '#test/support/answered.ts'
 
 /** One reading, by a process that has nothing at hand. */

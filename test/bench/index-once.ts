@@ -3,7 +3,7 @@ import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { jobAt } from '#test/support/answered.ts'
 import { holdRepository } from './held-reader.ts'
 

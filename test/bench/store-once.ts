@@ -7,7 +7,7 @@ import { createSnapshotWriter, type SnapshotWriter, type WrittenSnapshot } from 
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { openStores } from '#infra/stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { openSource } from '#test/eval/items.ts'
 import { countStore } from '#test/support/counted-store.ts'
 import { holdRepository } from './held-reader.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { count, findMiscounts } from '#test/soak/counter.ts'
 import { makePlace, type PlaceKind, SERVERS_OF } from '#test/soak/place.ts'
 import { runRace, tell } from '#test/soak/race.ts'

@@ -4,7 +4,7 @@ import repository from '@octokit/fixtures/scenarios/api.github.com/get-repositor
 import rename from '@octokit/fixtures/scenarios/api.github.com/rename-repository/normalized-fixture.json' with { type: 'json' }
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openGitHubHost } from '#infra/github/host.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 
 /** An exchange with GitHub, as `@octokit/fixtures` recorded it. */
 interface Recorded {

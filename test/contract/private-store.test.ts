@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
 import { splitBlobs, splitStates } from '#infra/stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 
 const KEYS = [
   'ctl/job/prv/0a1/one/a',

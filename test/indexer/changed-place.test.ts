@@ -7,7 +7,7 @@ import type { Progress } from '#indexer/pipeline/progress.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { answered } from '#test/support/answered.ts'
 import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 

@@ -5,7 +5,7 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import { headerKey } from '#core/snapshot/store-keys.ts'
 import { startWorker } from '#indexer/jobs/worker.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { until } from '#test/support/until.ts'
 import { openProcessesScene, type ProcessesOptions, yields } from './job-processes-scene.ts'
 

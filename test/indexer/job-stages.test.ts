@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runIndexJob } from '#indexer/jobs/run-index-job.ts'
 import { type LocalHost, openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { answered } from '#test/support/answered.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 

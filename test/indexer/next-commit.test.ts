@@ -11,7 +11,7 @@ import { createDirectoryWriter, readDirectory } from '#indexer/snapshot/pack-dir
 import { packNameOf } from '#indexer/snapshot/pack-series.ts'
 import { openLocalHost } from '#infra/local/host.ts'
 import { createMemoryBlobStore, createMemoryStateStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { openGitHubHostAt } from '#test/contract/git-host-drivers.ts'
 import { answered } from '#test/support/answered.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'

@@ -16,7 +16,7 @@ import type { Form } from '#core/form.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
-import { systemRandom } from '#infra/system/random.ts'
+import { systemRandom } from '#infra/system/system.ts'
 import { handClock } from './store-values.ts'
 
 export const ISSUER = 'https://skills.example.org'

@@ -8,7 +8,7 @@ import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import type { WebDocuments } from '#core/ports/web-documents.ts'
 import type { GitHubHost } from '#infra/github/host.ts'
-import { systemRandom } from '#infra/system/random.ts'
+import { systemRandom } from '#infra/system/system.ts'
 
 export interface TestPeopleOptions {
   states: StateStore

@@ -1,6 +1,6 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 
 /** A store in memory that answers range reads in rounds: all that wait at the same time are answered together. */
 export interface RoundsStore extends BlobStore {

@@ -16,7 +16,7 @@ import type { SearchFields, SearchInput } from '#indexer/search/input.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { createMemoryStateStore } from '#infra/memory-stores.ts'
 import { createStateQueue } from '#infra/queue/state-queue.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { COMMIT, REPOSITORY } from './store-values.ts'
 import { openTestStores } from './test-stores.ts'
 

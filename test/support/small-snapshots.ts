@@ -9,7 +9,7 @@ import { encodeHeader, type FileRow, type Location, SnapshotHeader } from '#core
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 
 /** A snapshot of a few texts, in the steps in which a job writes one. */
 export interface SmallSnapshot {

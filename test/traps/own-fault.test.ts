@@ -5,7 +5,7 @@ import { isDamaged } from '#indexer/snapshot/repair.ts'
 import { readStoredHeader } from '#indexer/sweep/state.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { testApp } from '#test/support/test-app.ts'
 import { open, URLS } from './repair-scene.ts'
 

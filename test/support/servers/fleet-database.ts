@@ -2,7 +2,7 @@ import type { Clock } from '#core/ports/system.ts'
 import { openDatabase } from '#infra/postgres/database.ts'
 import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import { openBossQueue } from '#infra/queue/boss-queue.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { keptDatabases } from './kept-databases.ts'
 
 const takeDatabase = keptDatabases(async url => (await openStores(url, systemClock)).close())

@@ -12,7 +12,7 @@ import { openPreviousSection } from '#indexer/search/previous.ts'
 import type { Scratch } from '#indexer/search/scratch.ts'
 import { createSnapshotWriter } from '#indexer/snapshot/snapshot-writer.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 import { EMPTY_ROOT, type ReadSection, readSection, SEARCHED_REPOSITORY } from '#test/support/search-section.ts'
 
 const COMMIT = 'c'.repeat(40) as CommitSha

@@ -6,7 +6,7 @@ import { createPrometheusMetrics } from '#infra/monitoring/prometheus.ts'
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { countBlobStore, countStateStore, watchHosts, watchQueue } from '#infra/monitoring/watched.ts'
 import { splitBlobs, splitStates } from '#infra/stores.ts'
-import { systemClock } from '#infra/system/clock.ts'
+import { systemClock } from '#infra/system/system.ts'
 
 async function linesOf(metrics: ReturnType<typeof createPrometheusMetrics>): Promise<string[]> {
   return (await metrics.read()).text.split('\n')

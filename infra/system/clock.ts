@@ -1,3 +1,0 @@
-import type { Clock } from '#core/ports/system.ts'
-
-export const systemClock: Clock = { now: () => new Date() }
