@@ -34,7 +34,7 @@ import { createPrometheusMetrics, type PrometheusMetrics } from '#infra/monitori
 import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
-import { openWebDocuments } from '#infra/web/documents.ts'
+import { openWebDocuments } from '#infra/web-documents.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { docsPages, injectTransport, sitePlugin } from '#site/server.ts'
 import { scrubbedLog } from '#words/scrubbed.ts'

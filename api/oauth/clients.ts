@@ -31,7 +31,7 @@ const CACHE_BYTES = 4 * 1024 * 1024
 
 /**
  * Places for reading documents. An id names any origin, so origins cannot share them fairly: one attacker has as many as they like. Requesters do.
- * Of one origin a requester reads fewer than are read of it at once (`infra/web`), since the origin may be one that others need.
+ * Of one origin a requester reads fewer than are read of it at once (`infra/web-documents.ts`), since the origin may be one that others need.
  */
 const READS = { limit: 16, limitEach: 8, maxWaiting: 64, maxWaitingEach: 16 }
 const READS_OF_ORIGIN = { limit: Number.POSITIVE_INFINITY, limitEach: 2, maxWaitingEach: 16 }

@@ -16,7 +16,7 @@ type SetProxies = (env: Record<string, string>) => () => void
 
 /**
  * Sends the requests of this process to git hosts and buckets through the proxies of the environment, until the returned function is called.
- * Documents that strangers name never go through a proxy: see `infra/web`.
+ * Documents that strangers name never go through a proxy: see `infra/web-documents.ts`.
  *
  * @param onUnread receives entries of `NO_PROXY` that have no effect. Default: a warning
  * @param setProxies of Node

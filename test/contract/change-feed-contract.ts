@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { StateStore } from '#core/ports/state-store.ts'
-import { type ChangeFeed, openChangeFeed } from '#infra/changes/change-feed.ts'
+import { type ChangeFeed, openChangeFeed } from '#infra/change-feed.ts'
 import { IMPATIENT_MS, PATIENT } from '#test/support/patient.ts'
 import { type StoreDriver, temporaryFolder } from '#test/support/store-drivers.ts'
 import { until } from '#test/support/until.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { changesKey } from '#core/snapshot/store-keys.ts'
-import { openChangeFeed } from '#infra/changes/change-feed.ts'
+import { openChangeFeed } from '#infra/change-feed.ts'
 import { openGitHubHost } from '#infra/github/host.ts'
 import { InvalidationLog } from '#infra/github/invalidation-log.ts'
 import { openSharedCache } from '#infra/github/shared-cache.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openWebDocuments } from '#infra/web/documents.ts'
+import { openWebDocuments } from '#infra/web-documents.ts'
 import { signInAt } from '#test/support/signed-in.ts'
 import { openTestWeb } from '#test/support/web-server.ts'
 import { openPeopleSite, type PeopleSite } from '../site/support/people-site.ts'

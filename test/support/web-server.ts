@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { onTestFinished } from 'vitest'
-import type { Network } from '#infra/web/documents.ts'
+import type { Network } from '#infra/web-documents.ts'
 
 const TLS = join(import.meta.dirname, 'tls')
 /** For `client.example`, `other.example`, `slow.example` and the names below it, valid until 2126. */

@@ -19,7 +19,7 @@ describe('settings', async () => {
     [
       'core/settings.ts',
       'infra/infra-settings.ts',
-      'infra/app-settings.ts',
+      'infra/infra-settings.ts',
       'cli/service-settings.ts',
       'indexer/jobs/worker-settings.ts',
     ].map(read),

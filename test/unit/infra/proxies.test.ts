@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { openBucket } from '#infra/s3/bucket.ts'
 import { openS3Blobs } from '#infra/s3/open.ts'
 import { isExempt, parseNoProxy, parseProxies, proxyVariableFor, useProxies } from '#infra/system/proxies.ts'
-import { openWebDocuments } from '#infra/web/documents.ts'
+import { openWebDocuments } from '#infra/web-documents.ts'
 import { type ForwardProxy, startForwardProxy } from '#test/support/servers/forward-proxy.ts'
 
 const TLS = join(import.meta.dirname, '..', '..', 'support', 'tls')

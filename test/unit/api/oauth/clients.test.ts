@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { type ClientAnswer, createClients, createRegistrations } from '#api/oauth/clients.ts'
-import { openWebDocuments } from '#infra/web/documents.ts'
+import { openWebDocuments } from '#infra/web-documents.ts'
 import { keyOf } from '#test/support/oauth-scene.ts'
 import { until } from '#test/support/until.ts'
 import { type Answering, testWeb } from '#test/support/web-server.ts'

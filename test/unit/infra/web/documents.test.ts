@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { WebDocument } from '#core/ports/web-documents.ts'
-import { openWebDocuments } from '#infra/web/documents.ts'
+import { openWebDocuments } from '#infra/web-documents.ts'
 import { until } from '#test/support/until.ts'
 import { type Answering, PUBLIC_ADDRESS, testWeb } from '#test/support/web-server.ts'
 

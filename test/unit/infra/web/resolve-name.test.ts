@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
-import { resolveName } from '#infra/web/documents.ts'
+import { resolveName } from '#infra/web-documents.ts'
 
 const sockets: Socket[] = []
 afterEach(() => {
