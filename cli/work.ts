@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
+import { closeAndThrow } from '#core/concurrency/timeout.ts'
 import { createFallbacks } from '#core/ports/fallbacks.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import { createJobProcesses } from '#indexer/jobs/job-processes.ts'

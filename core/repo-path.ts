@@ -61,3 +61,8 @@ export function ancestorsOf(path: RepoPath): RepoPath[] {
 export function encodePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
+
+/** The same for paths that differ in upper and lower case or in Unicode normalization (NFC, NFD) alone: people and file systems confuse them. */
+export function foldPath(path: string): string {
+  return path.normalize().toLowerCase()
+}

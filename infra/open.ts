@@ -1,7 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
+import { closeAndThrow } from '#core/concurrency/timeout.ts'
 import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { JobQueue } from '#core/ports/job-queue.ts'

@@ -13,11 +13,11 @@ import {
   compareSkillTexts,
   cutDifference,
   type DifferencePosition,
+  deliveredTexts,
   FIRST_PAGE,
   type SkillDifference,
 } from '#core/changes/skill-difference.ts'
-import { deliveredTexts } from '#core/changes/skill-texts.ts'
-import { createLimit } from '#core/concurrency/limit.ts'
+import { createLimit } from '#core/concurrency/fair-gate.ts'
 import { createYielder } from '#core/concurrency/yielding.ts'
 import type { ChangeItem, ChangesAnswer, ChangesPage, ChangesQuery, SkillChangesPage } from '#core/contract/changes.ts'
 import type { Counts } from '#core/contract/shared.ts'

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { framesOf } from '#core/logged-cause.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
+import { framesOf } from '#core/scrubbed.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/server/ext/skills'
 import { z } from 'zod'
 import { type Address, formatAddress } from '#core/address.ts'
-import { nextSlot } from '#core/concurrency/round-robin.ts'
+import { nextSlot } from '#core/concurrency/fair-gate.ts'
 import {
   baseNameOf,
   encodePath,

@@ -1,7 +1,7 @@
 import type { DamageReports } from '#core/damage-reports.ts'
 import { ServiceError } from '#core/errors.ts'
-import { framesOf } from '#core/logged-cause.ts'
 import type { IndexJob, JobState } from '#core/ports/job-queue.ts'
+import { framesOf } from '#core/scrubbed.ts'
 import type { Deps } from '../deps.ts'
 import type { SnapshotDamage } from '../snapshot/header-cache.ts'
 

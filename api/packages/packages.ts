@@ -1,8 +1,7 @@
 import type { z } from 'zod'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
-import type { FileRow, Location } from '#core/snapshot/format.ts'
-import type { PackageRow } from '#core/snapshot/package-row.ts'
+import type { FileRow, Location, PackageRow } from '#core/snapshot/format.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
 type Json = z.infer<ReturnType<typeof z.json>>

@@ -1,4 +1,4 @@
-import { createLimit } from '#core/concurrency/limit.ts'
+import { createLimit } from '#core/concurrency/fair-gate.ts'
 import { createYielder } from '#core/concurrency/yielding.ts'
 import type { DocumentListing } from '#core/contract/shared.ts'
 import type { StoredItem } from '#core/search/items-block.ts'

@@ -1,6 +1,5 @@
 import type { Yielder } from '../concurrency/yielding.ts'
 import { utf8Length } from '../text.ts'
-import { eachLine } from './lines.ts'
 
 /*
  * Which of many texts have most of their lines in common, without a comparison of each with each. Exact: two texts that are alike share a large
@@ -215,4 +214,21 @@ class KnownLines {
     }
     return bytes
   }
+}
+
+/**
+ * Calls `see` with the next lines of a text: each with its `\n`, the last one may have none. A carriage return is a part of its line.
+ *
+ * @param from where a line begins
+ * @returns where the next line begins; the length of the text at its end
+ */
+function eachLine(text: string, from: number, see: (line: string, start: number) => void): number {
+  let at = from
+  for (let lines = 0; lines < LINES_AT_ONCE && at < text.length; lines++) {
+    const newline = text.indexOf('\n', at)
+    const end = newline < 0 ? text.length : newline + 1
+    see(text.slice(at, end), at)
+    at = end
+  }
+  return at
 }

@@ -1,12 +1,12 @@
 import type { ChangedText, SkillMetadata } from '../contract/changes.ts'
 import { DIFFERENCE_PAGE_BYTES } from '../limits.ts'
+import { DamagedBytes } from '../snapshot/damage.ts'
 import type { DeliveredSkill, DeliveredText } from '../snapshot/delivered.ts'
-import { countCharacters, utf8Length } from '../text.ts'
+import type { ContextPart, ContextRow, Location } from '../snapshot/format.ts'
+import { countCharacters, decodeText, utf8Length } from '../text.ts'
 import type { Compared, Sided } from './items.ts'
 import { localTo } from './parts.ts'
-import { cutPiece } from './pieces.ts'
-import type { SkillText, SkillTexts } from './skill-texts.ts'
-import { differenceInTurn } from './unified.ts'
+import { cutPiece, differenceInTurn } from './unified.ts'
 
 /** How one text of a skill differs. */
 export interface TextDifference extends Pick<ChangedText, 'kind' | 'path' | 'movedFrom' | 'change' | 'before' | 'after'> {
@@ -114,4 +114,50 @@ export function cutDifference(
     at = { ...FIRST_PAGE, text: at.text + 1 }
   }
   return { entries, next: null }
+}
+
+/** A text of a skill as it is delivered. */
+interface SkillText {
+  kind: 'rules' | 'body' | 'includes'
+  path: string
+  text: string
+}
+
+/** What one side delivers of a skill. */
+export interface SkillTexts {
+  metadata: SkillMetadata
+  /** In order of delivery; none where the skill is described only. */
+  texts: SkillText[]
+}
+
+/**
+ * The metadata and the texts of a row of `contexts`.
+ *
+ * @param read the bytes of a record
+ * @throws DamagedBytes when a record does not hold the text that the row names
+ */
+export async function deliveredTexts(
+  path: string,
+  { name, description, frontMatter, translations, full }: ContextRow,
+  read: (location: Location) => Promise<Uint8Array>,
+): Promise<SkillTexts> {
+  const metadata = { name, description, frontMatter, translations }
+  if (full === undefined) return { metadata, texts: [] }
+  const part =
+    (kind: 'rules' | 'includes') =>
+    async (one: ContextPart): Promise<SkillText> => ({ kind, path: one.path, text: await readPart(one, read) })
+  const texts = await Promise.all([
+    ...full.rules.map(part('rules')),
+    Promise.resolve<SkillText>({ kind: 'body', path, text: full.body }),
+    ...full.includes.map(part('includes')),
+  ])
+  return { metadata, texts }
+}
+
+async function readPart({ path, slice }: ContextPart, read: (location: Location) => Promise<Uint8Array>): Promise<string> {
+  const { record, offsetBytes, lengthBytes } = slice
+  const bytes = (await read(record)).subarray(offsetBytes, offsetBytes + lengthBytes)
+  const text = decodeText(bytes)
+  if (text === null || bytes.length !== lengthBytes) throw new DamagedBytes(`the record of ${path} does not match its row`)
+  return text
 }

@@ -1,6 +1,7 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff'
-import { nextSlot } from '../concurrency/round-robin.ts'
-import { DIFFERENCE_EDITS, DIFFERENCE_LINES } from '../limits.ts'
+import { nextSlot } from '../concurrency/fair-gate.ts'
+import { DIFFERENCE_EDITS, DIFFERENCE_LINES, DIFFERENCE_PAGE_BYTES } from '../limits.ts'
+import { cutAtBytes } from '../text.ts'
 
 /** Unchanged lines around a change. */
 const CONTEXT_LINES = 3
@@ -103,4 +104,25 @@ function headOf(firstLine: number, { oldStart, oldLines, newStart, newLines }: R
 /** As git writes it: an empty range stands behind the line before it, and a count of 1 is left out. */
 function rangeOf(start: number, lines: number): string {
   return lines === 1 ? `${start}` : `${lines === 0 ? start - 1 : start},${lines}`
+}
+
+/** The part of a text from a unit on that fits. Ends after a line, where one ends in it, and never within a character. */
+export function cutPiece(whole: string, from: number, bytes: number): string {
+  // A UTF-16 unit takes at least one byte.
+  const candidate = whole.slice(from, from + bytes + 1)
+  const fitting = cutAtBytes(candidate, bytes)
+  if (from + fitting.length === whole.length) return fitting
+  const lines = fitting.slice(0, fitting.lastIndexOf('\n') + 1)
+  return lines === '' ? fitting : lines
+}
+
+/** A difference in pieces of at most `DIFFERENCE_PAGE_BYTES`; joined, they are the whole. */
+export function piecesOf(difference: string): string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < difference.length; ) {
+    const piece = cutPiece(difference, at, DIFFERENCE_PAGE_BYTES)
+    pieces.push(piece)
+    at += piece.length
+  }
+  return pieces
 }

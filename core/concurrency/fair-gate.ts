@@ -139,3 +139,28 @@ class Turns {
     }
   }
 }
+
+/** Runs the task once fewer others run than the limit. @throws GateFull, or what the task throws */
+export type Limit = <Value>(task: () => Promise<Value>) => Promise<Value>
+
+/** A semaphore: at most `atOnce` tasks run at once, the others wait in order. @param maxWaiting tasks that may wait. Default: no limit */
+export function createLimit(atOnce: number, maxWaiting = Number.POSITIVE_INFINITY): Limit {
+  const gate = createFairGate({ limit: atOnce, limitEach: atOnce, maxWaitingEach: maxWaiting })
+  return task => gate('', task)
+}
+
+const turns = createFairGate({ ...ONE_BY_ONE, limit: 1 })
+
+/**
+ * Resolves in a turn of the event loop that no other caller gets. Keys take turns; the callers of one key are served in order. For the steps of
+ * work that comes in bursts: an answer takes some turns, and in each of them it waits for one such step, not for those of the whole burst.
+ *
+ * The number of callers that wait is not bounded here. Decision 0024.
+ *
+ * @param key identifies the client, or the kind of work
+ * @throws the reason of `signal`
+ */
+export async function nextSlot(key: string, signal?: AbortSignal): Promise<void> {
+  await turns(key, () => new Promise<void>(resolve => setImmediate(resolve)), signal)
+  signal?.throwIfAborted()
+}

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
-import { ADDRESS_ERRORS, FILE_ERRORS, REPOSITORY_ERRORS } from './address-errors.ts'
 import { BrowseAnswer, BrowseQuery } from './browse.ts'
 import { Featured } from './card.ts'
 import { ChangesAnswer, ChangesQuery } from './changes.ts'
@@ -15,6 +14,42 @@ import { CreatedToken, Me, MyGrants, MyRepositories, MyTokens, Nothing, TokenReq
 import { RefList } from './refs.ts'
 import { Showcase } from './showcase.ts'
 import { SkillAnswer, SkillQuery } from './skill.ts'
+
+/** Codes of endpoints that take an address, and need its repository alone. */
+export const REPOSITORY_ERRORS = [
+  'address.invalid_escape',
+  'address.unknown_host',
+  'address.incomplete',
+  'address.invalid_owner',
+  'address.invalid_repository',
+  'address.invalid_ref',
+  'address.invalid_path',
+  'address.too_long',
+  'mount.repo_not_found',
+  'mount.not_allowed',
+  'mount.rate_limited',
+  'mount.unavailable',
+  'auth.required',
+  'auth.unavailable',
+] as const satisfies readonly ErrorCode[]
+
+/** Codes of endpoints that take an address, and read its index. */
+const ADDRESS_ERRORS = [
+  ...REPOSITORY_ERRORS,
+  'mount.ref_not_found',
+  'mount.path_not_found',
+  'skill.unavailable',
+] as const satisfies readonly ErrorCode[]
+
+/** Of a request for the text of a file, beside those of its address. */
+const FILE_ERRORS = [
+  'index.indexing',
+  'index.failed',
+  'file.not_found',
+  'file.not_served',
+  'file.too_large',
+  'file.not_text',
+] as const satisfies readonly ErrorCode[]
 
 /** One route of `/api/v1`: who may call it, what it takes, what it answers, how it can fail. */
 export interface Endpoint<

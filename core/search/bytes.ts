@@ -197,3 +197,30 @@ export function textOfBytes(bytes: Uint8Array): string {
 export function textOf({ data, length }: Bytes): string {
   return decoder.decode(data.subarray(0, length))
 }
+
+/** Blocks of terms and of words are stored in columns of similar data: they compress better, and one column can be scanned without the others. */
+
+/** Joins the columns, with the lengths of all but the last in front, and clears them. */
+export function takeColumns(columns: readonly ByteWriter[]): Uint8Array {
+  const block = new ByteWriter(columns.reduce((bytes, { length }) => bytes + length, 5 * columns.length))
+  for (const { length } of columns.slice(0, -1)) block.varint(length)
+  for (const column of columns) {
+    block.bytes(column.data, 0, column.length)
+    column.cut(0)
+  }
+  return block.finish()
+}
+
+/** @throws FormatError */
+export function openColumns(block: Uint8Array, count: number): ByteReader[] {
+  const lengths = new ByteReader(block)
+  const ends = Array.from({ length: count - 1 }, () => lengths.varint())
+  let start = lengths.position
+  return [...ends, null].map(length => {
+    const end = length === null ? block.length : start + length
+    if (end > block.length) throw new FormatError('a column is longer than its block')
+    const column = new ByteReader(block, start, end)
+    start = end
+    return column
+  })
+}

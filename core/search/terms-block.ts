@@ -1,6 +1,6 @@
 import { FormatError } from '../snapshot/damage.ts'
-import { type ByteReader, type Bytes, ByteWriter } from './bytes.ts'
-import { openColumns, takeColumns } from './columns.ts'
+import { isStopWord } from './analyze.ts'
+import { type ByteReader, type Bytes, ByteWriter, openColumns, takeColumns } from './bytes.ts'
 import type { ListColumns } from './postings.ts'
 import { TextsReader, TextsWriter } from './texts.ts'
 
@@ -13,7 +13,7 @@ export const INLINE_ITEMS = 16
 
 /** A term and its list of postings (`visitPostings`), in its two halves. */
 export interface TermList {
-  /** Its name (`term-name.ts`), in UTF-8. */
+  /** Its name (`terms-block.ts`), in UTF-8. */
   readonly term: Bytes
   readonly items: number
   readonly gaps: Bytes
@@ -194,3 +194,18 @@ export function partsOfTermsBlock(block: Uint8Array): { bytes: Uint8Array; isTex
     return bytes.length > 0 ? [{ bytes, isText: borders[index] === texts }] : []
   })
 }
+
+/**
+ * The name of a term in the dictionary of a section, which is in byte order of names. Stop words come first, so that the stop words of a
+ * question take one read.
+ */
+export function nameOfTerm(term: string): string {
+  return isStopWord(term) ? `${STOP_WORD_MARK}${term}` : term
+}
+
+export function termOfName(name: string): string {
+  return name.startsWith(STOP_WORD_MARK) ? name.slice(STOP_WORD_MARK.length) : name
+}
+
+/** Occurs in no term. */
+export const STOP_WORD_MARK = '\0'

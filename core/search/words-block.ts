@@ -1,5 +1,4 @@
-import { type ByteReader, type Bytes, ByteWriter } from './bytes.ts'
-import { openColumns, takeColumns } from './columns.ts'
+import { type ByteReader, type Bytes, ByteWriter, openColumns, takeColumns } from './bytes.ts'
 import { TextsReader, TextsWriter } from './texts.ts'
 
 /** A word that spelling correction may suggest. */

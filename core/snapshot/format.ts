@@ -14,12 +14,73 @@ import {
 import { FrontMatterValue, SkillBudget } from '../contract/skill.ts'
 import { isInside, type RepoPath } from '../repo-path.ts'
 import { DeliveredRow } from './delivered.ts'
-import { DiagnosticRow, WarningRow } from './finding-rows.ts'
-import { Location, Locations } from './location.ts'
-import { PackageRow } from './package-row.ts'
+import { DiagnosticRow, SaidRow, WarningRow } from './finding-rows.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
-export { Location } from './location.ts'
+/**
+ * `packages`: every listed skill that is served in full, as clients install it. Key: `SKILL.md` path. Its files are the rows of `files` below
+ * its folder that have a record, and `notices`.
+ */
+export const PackageRow = z.union([
+  z.object({
+    /** As YAML 1.2 (core schema) reads it. */
+    frontMatter: z.record(z.string(), z.json()),
+    /** The archive of its files, by `core/skill-package.ts`. */
+    archive: z.object({ sha256: Sha256, sizeBytes: z.int().min(1) }),
+    /** Files outside its folder that say under which license it is; installed under their base names. */
+    notices: z.array(z.string()).optional(),
+    /** Number of its files that manifests exclude. */
+    excluded: z.int().min(1).optional(),
+    /** `SKILL.md` path of the skill that it is a copy of, if that one can be installed; `indexer/rules/copies.ts` has the definition. */
+    copyOf: z.string().optional(),
+    /** Why clients of the skills extension of MCP refuse it: they do not get it. */
+    mcpRefusal: SaidRow.optional(),
+  }),
+  /** Why clients cannot install it. */
+  z.object({ refusal: SaidRow }),
+])
+export type PackageRow = z.infer<typeof PackageRow>
+
+/**
+ * Location of a byte range in a pack: index into `SnapshotHeader.packs`, byte offset, byte length. The range is a gzip member (a record,
+ * which is the bytes of one file, or a shard of a table), or a segment of the search section.
+ */
+export const Location = z.tuple([z.int().min(0), z.int().min(0), z.int().min(1)])
+export type Location = z.infer<typeof Location>
+
+/**
+ * Locations as one list of numbers, three for each: index of the pack, distance from the end of the previous location in that pack,
+ * and length. Such numbers are small and compress well. There may be thousands: a schema for each would dominate the parsing of a header.
+ */
+const Locations = z.codec(z.custom<number[]>(isListOfIntegers), z.custom<Location[]>(isListOfLocations), {
+  decode(numbers) {
+    const ends = new Map<number, number>()
+    const locations: Location[] = []
+    for (let at = 0; at < numbers.length; at += 3) {
+      const [pack = -1, distance = 0, length = 0] = [numbers[at], numbers[at + 1], numbers[at + 2]]
+      const offset = (ends.get(pack) ?? 0) + distance
+      ends.set(pack, offset + length)
+      locations.push([pack, offset, length])
+    }
+    return locations
+  },
+  encode(locations) {
+    const ends = new Map<number, number>()
+    return locations.flatMap(([pack, offset, length]) => {
+      const distance = offset - (ends.get(pack) ?? 0)
+      ends.set(pack, offset + length)
+      return [pack, distance, length]
+    })
+  },
+})
+
+function isListOfIntegers(value: unknown): boolean {
+  return Array.isArray(value) && value.every(Number.isSafeInteger)
+}
+
+function isListOfLocations(value: unknown): boolean {
+  return Array.isArray(value) && value.every(([pack, offset, length]) => pack >= 0 && offset >= 0 && length >= 1)
+}
 
 /**
  * A pack: gzip members and segments of search sections, and at its end a directory of `directoryBytes` that lists its blobs for the indexer

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { compareSides } from '#core/changes/compare.ts'
 import { type DeliveredItems, type DeliveredReads, itemsOfRows } from '#core/changes/items.ts'
-import { deliveredTexts, type SkillTexts } from '#core/changes/skill-texts.ts'
+import { deliveredTexts, type SkillTexts } from '#core/changes/skill-difference.ts'
 import { ChangeCount, ChangeItem } from '#core/contract/changes.ts'
 import { Commit, Counts, Diagnostic, IndexErrorCode, Path } from '#core/contract/shared.ts'
 import { withMessage } from '#core/finding-messages.ts'

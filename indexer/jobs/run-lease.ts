@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { IndexStage } from '#core/contract/shared.ts'
-import { framesOf } from '#core/logged-cause.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { IndexJob, JobQueue, Lease } from '#core/ports/job-queue.ts'
 import type { Metrics } from '#core/ports/metrics.ts'
+import { framesOf } from '#core/scrubbed.ts'
 import type { JobEnd, JobRunner } from './job-runner.ts'
 
 export interface LeaseDeps {

@@ -1,5 +1,4 @@
-import { foldPath } from '#core/path-fold.ts'
-import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { foldPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { TextLink } from '../snapshot/text-readings.ts'
 import { isRegular, type Tree } from './tree.ts'
 import type { Policy } from './withheld.ts'

@@ -1,5 +1,5 @@
 import { ByteWriter } from '#core/search/bytes.ts'
-import { nameOfTerm } from '#core/search/term-name.ts'
+import { nameOfTerm } from '#core/search/terms-block.ts'
 import { compareBytes } from '#core/text.ts'
 import { Lexicon } from './item-terms.ts'
 import { createSource, type TermSource } from './merge.ts'

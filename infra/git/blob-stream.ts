@@ -1,4 +1,4 @@
-import { nextSlot } from '#core/concurrency/round-robin.ts'
+import { nextSlot } from '#core/concurrency/fair-gate.ts'
 import { type ByteRange, RawFileError } from '#core/ports/raw-file.ts'
 import { createObjectHash } from './object-batch.ts'
 import { type GitOptions, type GitProcess, startGit } from './process.ts'

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { GateFull } from '#core/concurrency/fair-gate.ts'
-import { createLimit, type Limit } from '#core/concurrency/limit.ts'
+import { createLimit, GateFull, type Limit } from '#core/concurrency/fair-gate.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { FetchTooLarge } from './fetch.ts'
 import type { TipSet } from './history.ts'

@@ -1,7 +1,6 @@
 import type { CommitSha } from '#core/commit-sha.ts'
 import { type BudgetHolder, createFairBudget } from '#core/concurrency/fair-budget.ts'
-import { createFairGate, GateFull } from '#core/concurrency/fair-gate.ts'
-import { nextSlot } from '#core/concurrency/round-robin.ts'
+import { createFairGate, GateFull, nextSlot } from '#core/concurrency/fair-gate.ts'
 import { RAW_FILE_BYTES } from '#core/limits.ts'
 import { type ByteRange, type RawFile, RawFileError, type RawFileReader } from '#core/ports/raw-file.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Limit } from '#core/concurrency/limit.ts'
+import type { Limit } from '#core/concurrency/fair-gate.ts'
 import { absentTips, fetchHistory, isCommit, leadsTo, setTips, type TipSet } from './history.ts'
 import type { GitResources } from './process.ts'
 import type { Remote } from './upload-pack.ts'

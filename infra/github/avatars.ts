@@ -1,4 +1,4 @@
-import { createLimit } from '#core/concurrency/limit.ts'
+import { createLimit } from '#core/concurrency/fair-gate.ts'
 import type { AvatarSource, HostAnswer } from '#core/ports/git-host.ts'
 import { boundedFetch } from './api-client.ts'
 

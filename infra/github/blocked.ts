@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { createLimit } from '#core/concurrency/limit.ts'
+import { createLimit } from '#core/concurrency/fair-gate.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { Clock } from '#core/ports/system.ts'

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { CommitSha } from '#core/commit-sha.ts'
-import { createFairGate, type FairGateLimits, GateFull } from '#core/concurrency/fair-gate.ts'
-import { nextSlot } from '#core/concurrency/round-robin.ts'
+import { createFairGate, type FairGateLimits, GateFull, nextSlot } from '#core/concurrency/fair-gate.ts'
 import { memoryOfEntry } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import type { Clock } from '#core/ports/system.ts'

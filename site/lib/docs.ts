@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { REPOSITORY_ERRORS } from '#core/contract/address-errors.ts'
-import { COMMON_ERRORS, ENDPOINTS } from '#core/contract/endpoints.ts'
+import { COMMON_ERRORS, ENDPOINTS, REPOSITORY_ERRORS } from '#core/contract/endpoints.ts'
 import { parentOf, parseRepoPath, type RepoPath } from '#core/repo-path.ts'
 import type { Language } from '#words/languages.ts'
 import { PAGE_T, type PageT } from '#words/t.ts'

@@ -1,6 +1,5 @@
 import { type Address, formatAddress } from '#core/address.ts'
-import { piecesOf } from '#core/changes/pieces.ts'
-import { differenceInTurn } from '#core/changes/unified.ts'
+import { differenceInTurn, piecesOf } from '#core/changes/unified.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { ApiClient, ApiError, ApiResult } from './api-client.ts'
 import { findEntry } from './withheld.ts'

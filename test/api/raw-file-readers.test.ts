@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { nextSlot } from '#core/concurrency/round-robin.ts'
+import { nextSlot } from '#core/concurrency/fair-gate.ts'
 import { storeForgedPack } from '#test/support/forged-packs.ts'
 import { countGitStreams } from '#test/support/git-streams.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { closeAndThrow } from '#core/concurrency/close-and-throw.ts'
-import { GateFull } from '#core/concurrency/fair-gate.ts'
-import { createLimit } from '#core/concurrency/limit.ts'
+import { createLimit, GateFull } from '#core/concurrency/fair-gate.ts'
 import { forEachOf, mapFew } from '#core/concurrency/map-few.ts'
 import { createSingleFlight } from '#core/concurrency/single-flight.ts'
-import { withTimeout } from '#core/concurrency/timeout.ts'
+import { closeAndThrow, withTimeout } from '#core/concurrency/timeout.ts'
 
 const never = new Promise<never>(() => {})
 

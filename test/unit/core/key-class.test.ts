@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { isPrivateKey, privateShare } from '#core/snapshot/key-class.ts'
 import * as keys from '#core/snapshot/store-keys.ts'
+import { isPrivateKey, privateShare } from '#core/snapshot/store-keys.ts'
 import { jobOf } from '#test/support/store-values.ts'
 
 const { repository, commit } = jobOf(1)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextSlot } from '#core/concurrency/round-robin.ts'
+import { nextSlot } from '#core/concurrency/fair-gate.ts'
 import { countTurns } from '#test/support/turn-counter.ts'
 
 const { signal } = new AbortController()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { analyze, isStopWord } from '#core/search/analyze.ts'
-import { nameOfTerm, termOfName } from '#core/search/term-name.ts'
+import { nameOfTerm, termOfName } from '#core/search/terms-block.ts'
 import { compareBytes } from '#core/text.ts'
 
 function termsOf(text: string): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cutPiece, piecesOf } from '#core/changes/pieces.ts'
+import { cutPiece, piecesOf } from '#core/changes/unified.ts'
 import { DIFFERENCE_PAGE_BYTES } from '#core/limits.ts'
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nameOfTerm } from '#core/search/term-name.ts'
+import { nameOfTerm } from '#core/search/terms-block.ts'
 import { spelledWord } from '#indexer/search/section-writer.ts'
 import { bytesOf } from '#test/support/posting-list.ts'
 
