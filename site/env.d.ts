@@ -24,7 +24,7 @@ declare namespace App {
     requestId: string
     visitor: import('./lib/visitor.ts').Visitor
     /** Why the page of a failure is shown; `null` on other pages. */
-    failure: import('./lib/failure.ts').Failure | null
+    failure: import('./lib/page-locals.ts').Failure | null
     client: import('./lib/api-client.ts').ApiClient
     /** The language of the page. */
     ui: import('./lib/ui.ts').Ui

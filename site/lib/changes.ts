@@ -99,3 +99,10 @@ function kindOf(text: string): DifferenceLine['kind'] {
   if (text.startsWith('\\')) return 'note'
   return text.startsWith('@@') ? 'hunk' : 'context'
 }
+
+const ALL = { ...SIGNS, unchanged: '=' } as const
+
+/** The sign of a change, also of what did not change. */
+export function changeSign(change: keyof typeof ALL): string {
+  return ALL[change]
+}

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Card } from '#core/contract/card.ts'
 import type { Mount } from '#core/contract/mount.ts'
+import type { ShowcaseEntry } from '#core/contract/showcase.ts'
 import type { ApiClient } from './api-client.ts'
 import type { Delivery } from './delivery.ts'
 
@@ -68,4 +69,10 @@ async function loadDeliveryOf(client: ApiClient, { address, commit, index }: Mou
 function kindsOf({ page: { skill, complete } }: Delivery): number {
   const kinds = [skill.ruleChain, skill.includes, skill.references, skill.files]
   return kinds.filter(list => list !== undefined && list.length > 0).length + (complete ? 0.5 : 0)
+}
+
+/** The showcase; empty when the API cannot answer, since the page has enough to show without it. */
+export async function loadShowcase(client: ApiClient): Promise<ShowcaseEntry[]> {
+  const result = await client.get('showcase', '', {}).catch(() => null)
+  return result?.ok ? result.answer.items : []
 }

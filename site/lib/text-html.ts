@@ -1,6 +1,5 @@
 import { languageTag } from './format.ts'
-import { escapeHtml, markHiddenInHtml } from './hidden-characters.ts'
-import { markWords } from './mark-words.ts'
+import { escapeHtml, markHidden, markHiddenInHtml } from './hidden-characters.ts'
 
 /* Words of a repository as HTML. A list of many texts is made of these: a component for each takes more time than its words. */
 
@@ -26,4 +25,24 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\ud802\ud803\ud83
 /** A link around HTML. Its URL is escaped as in every other link of a page, see `carryInLinks`. */
 export function linkHtml(href: string, html: string): string {
   return `<a href="${href.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">${html}</a>`
+}
+
+const WORDS = 20
+
+/** The words of a query, longest first, for `markWords`. */
+export function wordsOf(query: string): string[] {
+  const words = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  return [...new Set(words.filter(word => word.length > 1 || /[^\p{ASCII}]/u.test(word)))]
+    .sort((left, right) => right.length - left.length)
+    .slice(0, WORDS)
+}
+
+/** `markHidden`, with a `mark` around each word that begins with one of the words. Scripts without spaces are marked within words. */
+export function markWords(text: string, words: readonly string[] = []): string {
+  if (words.length === 0) return markHidden(text)
+  const pattern = new RegExp(`((?<![\\p{Script=Latin}\\p{N}])(?:${words.join('|')})\\p{Script=Latin}*)`, 'giu')
+  return text
+    .split(pattern)
+    .map((piece, index) => (index % 2 === 0 ? markHidden(piece) : `<mark>${markHidden(piece)}</mark>`))
+    .join('')
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { markWords, wordsOf } from '#site/lib/mark-words.ts'
+import { markWords, wordsOf } from '#site/lib/text-html.ts'
 import { COMMIT, filePage, findPage } from './support/answers.ts'
 import { attributesOf, dangersOf, exactTextsOf, textOf } from './support/html.ts'
 import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
