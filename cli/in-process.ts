@@ -15,7 +15,11 @@ import type { GitHost } from '#core/ports/git-host.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { JobRunner } from '#indexer/jobs/job-runner.ts'
 import { startWorker } from '#indexer/jobs/worker.ts'
-import type { Infra } from '#infra/open.ts'
+import { parseInfraSettings } from '#infra/infra-settings.ts'
+import { type Infra, openInfra } from '#infra/open.ts'
+import type { AnswersInContext } from './lock/answers.ts'
+import { ownAnswers } from './lock/own-answers.ts'
+import { createInProcessRunner } from './runners.ts'
 import { say } from './say.ts'
 
 /** What a process without a port reads from, and the runner of its jobs. Both are closed with the service. */
@@ -98,4 +102,13 @@ const LOG = {
 
 function reasonOf({ err }: { err?: unknown }): string {
   return err instanceof Error ? `: ${err.message}` : ''
+}
+
+/** Opens a service in this process, without a port, to ask it. @throws SettingsError */
+export async function openInProcessAnswers(env: NodeJS.ProcessEnv): Promise<AnswersInContext & { close(): Promise<void> }> {
+  const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
+  const infra = await openInfra(settings)
+  const { handlers, hosts, close } = startInProcess({ infra, runner: createInProcessRunner(infra) })
+  const knowsLocal = settings.localRepositories !== null
+  return { answers: ownAnswers(handlers, { hosts, knowsLocal }), context: { hosts, baseUrl: settings.baseUrl }, close }
 }

@@ -7,6 +7,7 @@ import { withoutTrailing } from '#core/text.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './lock/answers.ts'
+import { exitCodeOf, judge, type Problem, type Reading, type Verdict } from './lock/compare-pins.ts'
 import {
   emptyLock,
   formatLockFile,
@@ -20,7 +21,6 @@ import { readPin } from './lock/read-pin.ts'
 import { remoteAnswers } from './lock/remote-answers.ts'
 import { formatPin, formatVerdicts, type Paint, pinnedAddress } from './lock/report.ts'
 import { readTypedPin } from './lock/typed-pin.ts'
-import { exitCodeOf, judge, type Problem, type Reading, type Verdict } from './lock/verdict.ts'
 import { say } from './say.ts'
 
 export interface PinOptions {
@@ -171,7 +171,7 @@ async function withAnswers<Value>(
     return await use({ answers, context: { hosts: Object.keys(HOST_NAMES), baseUrl } })
   }
   // Two thirds of a start go into loading this. A deployment is asked without it.
-  const { openInProcessAnswers } = await import('./in-process-answers.ts')
+  const { openInProcessAnswers } = await import('./in-process.ts')
   const { close, ...own } = await openInProcessAnswers(env)
   try {
     return await use(own)

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { JobRunner } from '#indexer/jobs/job-runner.ts'
 import type { JobDeps } from '#indexer/jobs/run-index-job.ts'
 import type { WorktreeRunnerDeps } from '#indexer/jobs/worktree-runner.ts'
@@ -19,3 +20,6 @@ export function createInProcessRunner(deps: JobDeps): JobRunner {
     async close() {},
   }
 }
+
+/** The program of a job process. */
+export const JOB_PROGRAM = fileURLToPath(new URL('./job-main.ts', import.meta.url))

@@ -42,8 +42,7 @@ import { SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { type DeploymentContext, deploymentKeys, deploymentOAuth, deploymentPeople, startKeepAlive } from './deployment-people.ts'
-import { JOB_PROGRAM } from './job-program.ts'
-import { createInProcessRunner } from './runners.ts'
+import { createInProcessRunner, JOB_PROGRAM } from './runners.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))

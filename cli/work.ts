@@ -12,7 +12,7 @@ import { createReadiness } from '#infra/monitoring/readiness.ts'
 import { openInfra } from '#infra/open.ts'
 import { stopOnSignal } from '#infra/system/stop-signal.ts'
 import { scrubbedLog } from '#words/scrubbed.ts'
-import { JOB_PROGRAM } from './job-program.ts'
+import { JOB_PROGRAM } from './runners.ts'
 
 export interface WorkOptions {
   /** Jobs at once. */

@@ -4,6 +4,7 @@ import type { Cause, SkillPart } from '#core/contract/changes.ts'
 import { parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { DeliveredFile, DeliveredText } from '#core/snapshot/delivered.ts'
 import { compareBytes } from '#core/text.ts'
+import { t } from '#words/t.ts'
 import type { PinnedAddress, PinnedSkill, PinnedText } from './lock-file.ts'
 
 export interface ChangedSkill {
@@ -24,7 +25,7 @@ export interface ChangedSkill {
 type Delivery = 'full' | 'described' | 'incomplete' | 'absent'
 
 /** How an address differs from its pin. */
-export interface PinDifference {
+interface PinDifference {
   commit: { before: string; after: string }
   /** The address under which the host answers now; absent when it is the pinned one. */
   renamedTo?: string
@@ -34,7 +35,7 @@ export interface PinDifference {
 }
 
 /** Compares what an address has now with its pin. Pure. */
-export function comparePins(before: PinnedAddress, after: PinnedAddress): PinDifference {
+function comparePins(before: PinnedAddress, after: PinnedAddress): PinDifference {
   const earlier = new Map(before.skills.map(skill => [skill.path, skill]))
   const later = new Map(after.skills.map(skill => [skill.path, skill]))
   const unknown = after.partial === true ? before.skills.filter(({ path }) => !later.has(path)) : []
@@ -74,11 +75,11 @@ function digestOf({ path, files }: PinnedSkill): string | null {
 }
 
 /** Whether the difference changes what agents read. A commit that moved alone does not. */
-export function changesContent({ renamedTo, skills }: PinDifference): boolean {
+function changesContent({ renamedTo, skills }: PinDifference): boolean {
   return renamedTo !== undefined || skills.length > 0
 }
 
-export function hasMoved({ commit }: PinDifference): boolean {
+function hasMoved({ commit }: PinDifference): boolean {
   return commit.before !== commit.after
 }
 
@@ -140,4 +141,55 @@ function deliveredText({ path, sha256 }: PinnedText): DeliveredText {
 
 function deliveredFile(path: string, digest: string): DeliveredFile {
   return [path, 0, digest, 0]
+}
+
+/** What became of a pinned address. */
+export type Verdict =
+  | { address: string; status: 'same'; commit: string; skills: number }
+  | ({ address: string; status: 'different' } & PinDifference)
+  | { address: string; status: 'gone'; error: Problem }
+  /** It could not be read, or not all of it: whether it changed is unknown. */
+  | { address: string; status: 'unverified'; error: Problem }
+
+export interface Problem {
+  code: string
+  message: string
+}
+
+/** What an address has now, or why that is unknown. */
+export type Reading = { pin: PinnedAddress } | { error: Problem; isGone: boolean }
+
+/** Compares a pinned address with its present reading. Pure. */
+export function judge(pinned: PinnedAddress, reading: Reading): Verdict {
+  const { address } = pinned
+  if ('error' in reading) return { address, status: reading.isGone ? 'gone' : 'unverified', error: reading.error }
+  const difference = comparePins(pinned, reading.pin)
+  if (hasMoved(difference) || changesContent(difference)) return { address, status: 'different', ...difference }
+  const { unknown, commit } = difference
+  if (unknown.length > 0) return { address, status: 'unverified', error: partial(unknown) }
+  return { address, status: 'same', commit: commit.after, skills: reading.pin.skills.length }
+}
+
+function partial(unknown: readonly string[]): Problem {
+  const [path = '', ...others] = unknown
+  const n = others.length
+  const message = n === 0 ? t('problem.skillNotInIndex', { path }) : t('problem.skillsNotInIndex', { path, n })
+  return { code: 'index.partial', message }
+}
+
+/** Exit codes of `mountglass verify`. */
+const VERIFIED = { same: 0, different: 1, unverified: 3 } as const
+
+/**
+ * A difference outweighs an address that could not be read.
+ *
+ * @param allowMoved a commit that moved without changing what agents read is no difference
+ */
+export function exitCodeOf(verdicts: readonly Verdict[], allowMoved: boolean): number {
+  const isDifferent = (verdict: Verdict) =>
+    verdict.status === 'gone' || (verdict.status === 'different' && (!allowMoved || changesContent(verdict)))
+  if (verdicts.some(isDifferent)) return VERIFIED.different
+  const isUnknown = (verdict: Verdict) =>
+    verdict.status === 'unverified' || (verdict.status === 'different' && verdict.unknown.length > 0)
+  return verdicts.some(isUnknown) ? VERIFIED.unverified : VERIFIED.same
 }

@@ -5,9 +5,8 @@ import { printable } from '#core/hidden-text.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { formatNumber } from '#words/numbers.ts'
 import { t } from '#words/t.ts'
-import { type ChangedSkill, isSameAddress } from './compare-pins.ts'
+import { type ChangedSkill, isSameAddress, type Verdict } from './compare-pins.ts'
 import type { PinnedAddress } from './lock-file.ts'
-import type { Verdict } from './verdict.ts'
 
 export type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green', text: string) => string
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { JOB_PROGRAM } from '#cli/job-program.ts'
+import { JOB_PROGRAM } from '#cli/runners.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { createFallbacks, type FallbackKind, type Fallbacks } from '#core/ports/fallbacks.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'

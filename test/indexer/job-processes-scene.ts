@@ -1,6 +1,6 @@
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
-import { JOB_PROGRAM } from '#cli/job-program.ts'
+import { JOB_PROGRAM } from '#cli/runners.ts'
 import { YIELDING_NICENESS } from '#core/concurrency/priority.ts'
 import type { IndexJob } from '#core/ports/job-queue.ts'
 import { createJobProcesses, type JobProcessesSettings } from '#indexer/jobs/job-processes.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { differenceSummary } from '#cli/action/difference-summary.ts'
+import { differenceSummary } from '#cli/action/difference.ts'
 import type { Cause, ChangeItem } from '#core/contract/changes.ts'
 import type { Compared } from '#indexer/check/difference.ts'
 

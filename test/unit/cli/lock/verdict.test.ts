@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { exitCodeOf, judge } from '#cli/lock/compare-pins.ts'
 import type { PinnedAddress, PinnedSkill } from '#cli/lock/lock-file.ts'
 import { formatVerdicts } from '#cli/lock/report.ts'
-import { exitCodeOf, judge } from '#cli/lock/verdict.ts'
 
 const commit = (digit: string) => digit.repeat(40)
 const digest = (digit: string) => digit.repeat(64)
