@@ -1,5 +1,8 @@
 /** What the tests need of the system: installed by one call of apt where this user may, else said. */
+
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { runQuietly, StepError, step } from './step.mjs'
 
 /**
@@ -45,4 +48,57 @@ async function install(missing) {
   } finally {
     for (const end of ends) await end?.()
   }
+}
+
+/** The generator of clients in Perl that the tests of the OpenAPI description use: the one of the system. */
+
+/** Whether Perl finds it. */
+export function hasPerlClient() {
+  return spawnSync('perl', ['-MOpenAPI::Client', '-e', '1'], { stdio: 'ignore' }).status === 0
+}
+
+/** @type {Wanted} */
+export const PERL_CLIENT = {
+  title: 'the OpenAPI client of Perl',
+  packages: ['libopenapi-client-perl'],
+  isThere: hasPerlClient,
+  advice: 'the test of a client in Perl needs the package libopenapi-client-perl, or OpenAPI::Client from CPAN',
+}
+
+/** The browser of the tests that look at pages: the one of the system. */
+
+/** The first one has no windows, and takes half the processor time for the same pages. */
+const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
+
+/** Path of a Chromium: `CHROMIUM_PATH` when set, else the first known name on the `PATH`; `null` when there is none. */
+export function findBrowser(env = process.env) {
+  if (env.CHROMIUM_PATH) return env.CHROMIUM_PATH
+  const folders = (env.PATH ?? '').split(delimiter)
+  return NAMES.flatMap(name => folders.map(folder => join(folder, name))).find(path => existsSync(path)) ?? null
+}
+
+/** @type {Wanted} */
+export const BROWSER = {
+  title: 'Chromium',
+  packages: ['chromium-headless-shell'],
+  isThere: () => findBrowser() !== null,
+  advice: 'tests of the pages need Chromium: install it, for example the package "chromium-headless-shell", or set CHROMIUM_PATH',
+}
+
+/** What builds an image of a container for its test, and the base that it stands on: programs of Debian that need no container engine. */
+
+const PROGRAMS = ['buildah', 'mmdebstrap', 'setpriv', 'unshare']
+
+/** Whether this user can build an image here, and run it: mounts need root. */
+export function hasImageTools() {
+  const places = (process.env.PATH ?? '').split(delimiter)
+  return process.getuid?.() === 0 && PROGRAMS.every(program => places.some(place => existsSync(join(place, program))))
+}
+
+/** @type {Wanted} */
+export const IMAGE_TOOLS = {
+  title: 'buildah and mmdebstrap',
+  packages: ['buildah', 'mmdebstrap'],
+  isThere: hasImageTools,
+  advice: 'the test of the image needs root and the packages buildah and mmdebstrap',
 }

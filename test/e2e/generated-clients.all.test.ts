@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasPerlClient } from '../../scripts/setup/perl-client.mjs'
+import { hasPerlClient } from '../../scripts/setup/system-packages.mjs'
 import { type TestApp, testApp } from '../support/test-app.ts'
 
 const run = promisify(execFile)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildImage, type Image } from '#test/support/image.ts'
 import { until } from '#test/support/until.ts'
 import { freePort } from '../../scripts/servers/free-port.mjs'
-import { hasImageTools } from '../../scripts/setup/image-tools.mjs'
+import { hasImageTools } from '../../scripts/setup/system-packages.mjs'
 
 const HANDBOOK = '/local/mountglass/handbook'
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { alone } from '../../scripts/setup/lock.mjs'
 import { decideInstall, type LockEntry } from '../../scripts/setup/packages.mjs'
+import { alone } from '../../scripts/setup/prepare.mjs'
 import { bundledNodePath, chooseNode, runInForeground } from '../../scripts/setup/runtime.mjs'
 import { hashSources, needsBuild } from '../../scripts/setup/site.mjs'
 
@@ -148,7 +148,7 @@ describe('set-ups of one checkout', () => {
   afterEach(() => rm(root, { recursive: true, force: true }))
 
   test('run one after another, also in processes of their own', async () => {
-    const lockModule = join(import.meta.dirname, '..', '..', 'scripts', 'setup', 'lock.mjs')
+    const lockModule = join(import.meta.dirname, '..', '..', 'scripts', 'setup', 'prepare.mjs')
     // `mkdir` fails when another process is inside at the same time.
     const program = `
       import { mkdir, rm } from 'node:fs/promises'

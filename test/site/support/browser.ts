@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core'
-import { findBrowser } from '../../../scripts/setup/browser.mjs'
+import { findBrowser } from '../../../scripts/setup/system-packages.mjs'
 
 const executablePath = findBrowser()
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { alone } from '../../../scripts/setup/lock.mjs'
+import { alone } from '../../../scripts/setup/prepare.mjs'
 import { buildSite, readBuildState } from '../../../scripts/setup/site.mjs'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
