@@ -28,10 +28,10 @@ import {
 import { decodeText } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import { answerFromMount, type ReadyMount } from '../mount/open-mount.ts'
-import { findFile, findPackage, listFiles, listPackages, packageAround, type SkillPackage } from '../packages/packages.ts'
 import type { Viewer } from '../people/viewer.ts'
 import { type CursorBinding, readCursor, sealCursor } from '../reading/cursor.ts'
 import { requireReady } from '../reading/file-page.ts'
+import { findFile, findPackage, listFiles, listPackages, packageAround, type SkillPackage } from '../reading/packages.ts'
 
 /** Skills on a page, and files of skills: a page ends behind the skill that reaches the second number. */
 const PAGE_SKILLS = 100

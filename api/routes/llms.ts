@@ -6,7 +6,7 @@ import { subjectParsers } from '../http/endpoint.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
 import { allowAnyOrigin } from '../http/response-headers.ts'
 import { answerFromMount, type OpenMount } from '../mount/open-mount.ts'
-import { listPackages } from '../packages/packages.ts'
+import { listPackages } from '../reading/packages.ts'
 import type { AddressHandlers } from './address-endpoints.ts'
 
 const NAME = '/llms.txt'

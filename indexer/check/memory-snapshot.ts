@@ -1,8 +1,8 @@
 import { MANIFEST_FILE, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import type { RowOf, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
 import { decodeText } from '#core/text.ts'
-import type { RepositoryTree } from '../reuse/repository-tree.ts'
 import { isSkillPlace } from '../rules/content-kind.ts'
+import type { RepositoryTree } from '../snapshot/repository-tree.ts'
 import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 
 /** A snapshot in memory: the rows and records that the indexer wrote. */

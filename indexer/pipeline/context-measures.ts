@@ -5,7 +5,6 @@ import { INCLUDE_FILE_BYTES } from '#core/limits.ts'
 import { countPages } from '#core/skill-pages.ts'
 import { type DeliveredFacts, type DeliveredText, textKey } from '#core/snapshot/delivered.ts'
 import { decodeText, encodeText, utf8Length } from '#core/text.ts'
-import type { BlobReader } from '../reuse/repository-tree.ts'
 import { type CodePlace, codePlaceOf } from '../rules/commands.ts'
 import type { ContextMeasures } from '../rules/content-facts.ts'
 import type { Includes, ManifestChain } from '../rules/includes.ts'
@@ -14,6 +13,7 @@ import type { PlannedSkill } from '../rules/plan.ts'
 import { ruleChain } from '../rules/rule-chain.ts'
 import { factsOfText } from '../rules/text-facts.ts'
 import type { TreeFile } from '../rules/tree.ts'
+import type { BlobReader } from '../snapshot/repository-tree.ts'
 
 interface MeasuredParts {
   chainOf: ManifestChain

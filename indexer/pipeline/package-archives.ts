@@ -8,10 +8,10 @@ import { ArchiveWriter } from '#core/tar-archive.ts'
 import { isLfsPointer } from '#core/text.ts'
 import { reason } from '#words/findings.ts'
 import type { Said } from '#words/t.ts'
-import type { BlobReader } from '../reuse/repository-tree.ts'
 import type { PackagePlan, PackagePlans } from '../rules/packages.ts'
 import type { PlannedSkill } from '../rules/plan.ts'
 import type { TreeFile } from '../rules/tree.ts'
+import type { BlobReader } from '../snapshot/repository-tree.ts'
 
 /** Digests the archives of skills while their files are read. The archives themselves are made when a client asks for them. */
 export class PackageArchives {

@@ -1,8 +1,8 @@
 import { READABLE_FILE_BYTES, UNREAD_PACKAGED_BYTES } from '#core/limits.ts'
 import type { BlobSelection, BlobUse, RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
 import { ancestorsOf, MANIFEST_FILE, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
-import type { RepositoryTree } from '../reuse/repository-tree.ts'
 import { isBinaryName, isSkillPlace, pathKind } from '../rules/content-kind.ts'
+import type { RepositoryTree } from '../snapshot/repository-tree.ts'
 import { IndexError } from './index-error.ts'
 import type { Progress } from './progress.ts'
 

@@ -8,15 +8,20 @@ import type { IndexJob } from '#core/ports/job-queue.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import type { Clock } from '#core/ports/system.ts'
 import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
-import { loadReadings, NO_READINGS } from '../reuse/earlier-readings.ts'
-import { type EarlierSnapshot, type LastIndexedCommits, lastIndexedOf, openEarlierSnapshot } from '../reuse/earlier-snapshot.ts'
-import { reuseEarlier, selectUnheld } from '../reuse/reuse.ts'
 import { isProse } from '../rules/content-kind.ts'
 import { sumBytes } from '../rules/tree.ts'
 import { createSearchBuilder } from '../search/builder.ts'
 import { openPreviousSection } from '../search/previous.ts'
 import type { SearchThreads } from '../search/search-thread.ts'
+import { loadReadings, NO_READINGS } from '../snapshot/earlier-readings.ts'
+import {
+  type EarlierSnapshot,
+  type LastIndexedCommits,
+  lastIndexedOf,
+  openEarlierSnapshot,
+} from '../snapshot/earlier-snapshot.ts'
 import { isDamaged, replacingDamaged } from '../snapshot/repair.ts'
+import { reuseEarlier, selectUnheld } from '../snapshot/reuse.ts'
 import { createSnapshotWriter, type WrittenSnapshot } from '../snapshot/snapshot-writer.ts'
 import { IndexError } from './index-error.ts'
 import { indexRepository } from './index-repository.ts'

@@ -3,7 +3,7 @@ import { runYielding } from '#core/concurrency/yielding.ts'
 import { decodeHead, FINGERPRINT_BYTES, HEAD_BYTES, PAGE_BYTES, type SearchHead } from '#core/search/head.ts'
 import { INLINE_ITEMS } from '#core/search/terms-block.ts'
 import { DamagedBytes } from '#core/snapshot/damage.ts'
-import type { EarlierSnapshot } from '../reuse/earlier-snapshot.ts'
+import type { EarlierSnapshot } from '../snapshot/earlier-snapshot.ts'
 import { StoredTerms } from './stored-terms.ts'
 
 /** The search section of an earlier commit, as a source of unchanged items. */

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { listFiles, listPackages } from '#api/packages/packages.ts'
+import { listFiles, listPackages } from '#api/reading/packages.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { ROOT } from '#core/repo-path.ts'
 import { decodeText } from '#core/text.ts'

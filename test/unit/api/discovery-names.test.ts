@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { nameUniquely } from '#api/packages/discovery-index.ts'
-import type { SkillPackage } from '#api/packages/packages.ts'
+import { nameUniquely } from '#api/reading/discovery-index.ts'
+import type { SkillPackage } from '#api/reading/packages.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 
 function named(name: string, directory: string, copyOf: string | null = null): SkillPackage {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Location } from '#core/snapshot/format.ts'
-import { createPieceFinder } from '#indexer/reuse/reuse.ts'
+import { createPieceFinder } from '#indexer/snapshot/reuse.ts'
 import type { SectionPiece } from '#indexer/snapshot/snapshot-writer.ts'
 
 /** The earlier section in one piece of a pack. */

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import type { AnswerSource } from '../http/entity-tag.ts'
 import { type OpenMount, openMount, type ReadyMount } from '../mount/open-mount.ts'
 import type { Viewer } from '../people/viewer.ts'
-import type { CursorBinding } from '../reading/cursor.ts'
+import type { CursorBinding } from './cursor.ts'
 
 /** Both sides of a comparison that are indexed. They are opened at the root: the mounted folder may be on one side only. */
 export interface ReadySides {

@@ -1,5 +1,5 @@
 import type { RepositoryReader, TreeEntry } from '#core/ports/git-host.ts'
-import type { KnownText } from '../snapshot/text-readings.ts'
+import type { KnownText } from './text-readings.ts'
 
 /** A repository whose tree was read: its entries, and its blobs by id. */
 export interface RepositoryTree {

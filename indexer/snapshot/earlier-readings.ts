@@ -1,7 +1,7 @@
 import { isDamage } from '#core/snapshot/damage.ts'
 import type { Location } from '#core/snapshot/format.ts'
-import { decodeText, type EncodedText, type KnownText, splitReadings } from '../snapshot/text-readings.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
+import { decodeText, type EncodedText, type KnownText, splitReadings } from './text-readings.ts'
 
 /** What an earlier commit read of Markdown texts. */
 export interface EarlierReadings {

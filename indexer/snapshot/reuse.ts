@@ -5,10 +5,10 @@ import type { BlobSelection, RepositoryReader } from '#core/ports/git-host.ts'
 import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location, SnapshotHeader, TableName } from '#core/snapshot/format.ts'
 import { locateRange, sizeOfSegments } from '#core/snapshot/segments.ts'
-import type { ReusedParts, SectionPiece } from '../snapshot/snapshot-writer.ts'
 import type { EarlierReadings } from './earlier-readings.ts'
 import type { EarlierSnapshot } from './earlier-snapshot.ts'
 import type { RepositoryTree } from './repository-tree.ts'
+import type { ReusedParts, SectionPiece } from './snapshot-writer.ts'
 
 /*
  * An earlier snapshot saves the next one three things: fetching blobs from the host, reading and parsing Markdown, and storing bytes that its

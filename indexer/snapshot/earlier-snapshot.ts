@@ -9,10 +9,10 @@ import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location, PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
 import { sizeOfSegments } from '#core/snapshot/segments.ts'
 import { lastIndexedKey, packKey } from '#core/snapshot/store-keys.ts'
-import { crc32Of, gunzipMember } from '../snapshot/gzip-member.ts'
-import { readDirectory } from '../snapshot/pack-directory.ts'
-import { packNameOf } from '../snapshot/pack-series.ts'
-import { readHeader } from '../snapshot/read-header.ts'
+import { crc32Of, gunzipMember } from './gzip-member.ts'
+import { readDirectory } from './pack-directory.ts'
+import { packNameOf } from './pack-series.ts'
+import { readHeader } from './read-header.ts'
 
 /** The snapshot of an earlier commit, which the next one reuses. Packs are verified by their names; a missing or damaged one gives `null`. */
 export interface EarlierSnapshot {

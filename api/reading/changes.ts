@@ -31,9 +31,9 @@ import { decodeText, utf8Length } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import { diagnosticsOf, folderOf, readFolder } from '../mount/folder.ts'
 import { againIfReplaced } from '../mount/open-mount.ts'
-import { readCursor, requireCursorForm, sealCursor } from '../reading/cursor.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 import { orUnavailable } from '../snapshot/unavailable.ts'
+import { readCursor, requireCursorForm, sealCursor } from './cursor.ts'
 import { bindingOf, openSides, type ReadySides, type SidesRequest } from './sides.ts'
 
 /** A cursor holds the number of items on the pages before. */
