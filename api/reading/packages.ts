@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { crc32, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
-import { createLimit } from '#core/concurrency/fair-gate.ts'
+import { createFairGate, type FairGateLimits, GateFull } from '#core/concurrency/fair-gate.ts'
 import { ServiceError } from '#core/errors.ts'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
@@ -140,25 +140,37 @@ interface Archive {
 
 /** Archives of packages. Nothing is stored: the last ones are kept in memory. */
 export interface Archives {
-  /** @throws ServiceError `skill.unavailable` when the stored files do not give the archive that the index promised */
-  build(snapshot: Snapshot, one: SkillPackage): Promise<Archive>
+  /**
+   * @param client whose turn it takes
+   * @throws ServiceError `skill.unavailable` when the stored files do not give the archive that the index promised; `mount.unavailable` when the
+   *   client waits for too many
+   */
+  build(snapshot: Snapshot, one: SkillPackage, client: string): Promise<Archive>
 }
 
 const CACHE_BYTES = 48 * 1024 * 1024
-/** Archives that are made at once; each takes up to three times its size. */
-const AT_ONCE = 2
+/** An archive that is made takes up to three times its size. Clients take turns. */
+const MAKING: FairGateLimits = { limit: 2, limitEach: 1, maxWaitingEach: 64 }
 
 export function createArchives(): Archives {
-  const limit = createLimit(AT_ONCE)
+  const inTurn = createFairGate(MAKING)
   const cache = new LRUCache<string, Archive, Parameters<Archives['build']>>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes, compressed }) => bytes.length + compressed.length,
     // Callers that wait get their archive, also if others evict it first.
     ignoreFetchAbort: true,
-    fetchMethod: (_sha256, _stale, { context }) => limit(() => makeArchive(...context)),
+    fetchMethod: (_sha256, _stale, { context: [snapshot, one, client] }) => inTurn(client, () => makeArchive(snapshot, one)),
   })
-  return { build: (snapshot, one) => cache.forceFetch(one.archive.sha256, { context: [snapshot, one] }) }
+  return { build: (...asked) => cache.forceFetch(asked[1].archive.sha256, { context: asked }).catch(busyIfFull) }
 }
+
+function busyIfFull(error: unknown): never {
+  if (!(error instanceof GateFull)) throw error
+  throw new ServiceError('mount.unavailable', { message: BUSY, retryAfter: BUSY_RETRY_SECONDS, cause: error })
+}
+
+const BUSY_RETRY_SECONDS = 5
+const BUSY = `too many archives are being made; try again after ${BUSY_RETRY_SECONDS} seconds`
 
 const compress = promisify(gzip)
 

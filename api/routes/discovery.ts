@@ -4,6 +4,7 @@ import { type Address, formatAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
 import { decodeText } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
+import { clientNetwork } from '../http/admit.ts'
 import { subjectParsers } from '../http/endpoint.ts'
 import { listsEtag } from '../http/entity-tag.ts'
 import { answerError, errorBody, loggedError } from '../http/error-handler.ts'
@@ -92,7 +93,7 @@ async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, m
     'content-disposition': `attachment; filename="${found.name}.tar.gz"`,
   }
   if (listsEtag(request.headers['if-none-match'], `"${sha256}"`)) return sendNotModified(request, reply, headers)
-  const { bytes, compressed } = await archives.build(mount.snapshot, found.package)
+  const { bytes, compressed } = await archives.build(mount.snapshot, found.package, clientNetwork(request.ip))
   const isCompressed = acceptsGzip(request.headers['accept-encoding'] ?? '')
   const sent = isCompressed ? compressed : bytes
   hold(request, reply, sent.length)
