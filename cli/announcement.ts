@@ -5,8 +5,7 @@ import { ANONYMOUS, maySee } from '#api/people/viewer.ts'
 import { formatAddress } from '#core/address.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { formatNumber } from '#words/numbers.ts'
-import { t } from '#words/t.ts'
+import { formatNumber, t } from '#words/t.ts'
 
 /** Addresses of local repositories that anyone may open. */
 export interface LocalAddresses {

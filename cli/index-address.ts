@@ -11,9 +11,8 @@ import type { Progress } from '#indexer/pipeline/progress.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
-import { formatTenths } from '#words/numbers.ts'
 import { messageIn } from '#words/sentence.ts'
-import { t } from '#words/t.ts'
+import { formatTenths, t } from '#words/t.ts'
 import { saidOfOwnReading } from './own-reading.ts'
 
 export interface IndexOptions {

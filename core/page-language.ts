@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language } from '#words/languages.ts'
+import { LANGUAGES, type Language } from '#words/t.ts'
 import { parsePreferences } from './accept.ts'
 
 export interface ChosenLanguage {

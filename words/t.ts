@@ -1,7 +1,11 @@
 import { DE } from './de/de.ts'
 import { EN, PAGES } from './en/en.ts'
-import type { Language } from './languages.ts'
 import { scrubbed } from './scrubbed.ts'
+
+/** The languages of the pages, by their tag, each in its own words. */
+export const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch' } as const
+export type Language = keyof typeof LANGUAGE_NAMES
+export const LANGUAGES = Object.keys(LANGUAGE_NAMES) as Language[]
 
 /** A sentence of the catalogue. */
 export interface Said {
@@ -100,3 +104,15 @@ export const t = createT(EN, 'en')
 export type PageT = T<typeof PAGES>
 export type PageKey = KeyOf<typeof PAGES>
 export const PAGE_T: Readonly<Record<Language, PageT>> = { en: createT(PAGES, 'en'), de: createT(DE, 'de') as PageT }
+
+const NUMBERS = new Intl.NumberFormat('en')
+
+/** `1,200` */
+export function formatNumber(value: number): string {
+  return NUMBERS.format(value)
+}
+
+/** `1.2`: rounded to tenths, without marks between thousands. */
+export function formatTenths(value: number): string {
+  return value.toFixed(1)
+}

@@ -1,5 +1,4 @@
-import type { Language } from '#words/languages.ts'
-import { PAGE_T, type PageT } from '#words/t.ts'
+import { type Language, PAGE_T, type PageT } from '#words/t.ts'
 import { newRecordId } from '../people/token-text.ts'
 import {
   type AuthorizationRequest,

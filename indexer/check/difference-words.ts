@@ -4,8 +4,7 @@ import type { ChangedSkill, ChangeItem } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { printable } from '#core/hidden-text.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
-import { formatNumber } from '#words/numbers.ts'
-import { t } from '#words/t.ts'
+import { formatNumber, t } from '#words/t.ts'
 import type { Compared, NewError } from './difference.ts'
 
 /** Each kind of change has a sign, so that nothing is told by color alone. */

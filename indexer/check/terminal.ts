@@ -1,8 +1,7 @@
 import type { License } from '#core/contract/shared.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { WARNINGS_PER_SKILL } from '#core/limits.ts'
-import { formatNumber, formatTenths } from '#words/numbers.ts'
-import { t } from '#words/t.ts'
+import { formatNumber, formatTenths, t } from '#words/t.ts'
 import { columnWidth, fold, leftPadded, type Paint, padded, type Span, type Style, widthOf } from './fold.ts'
 import type { Checked, Finding, SkillReport } from './schema.ts'
 

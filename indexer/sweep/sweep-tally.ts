@@ -1,6 +1,5 @@
 import { COMMANDS } from '#words/en/commands.ts'
-import { formatNumber, formatTenths } from '#words/numbers.ts'
-import { t } from '#words/t.ts'
+import { formatNumber, formatTenths, t } from '#words/t.ts'
 import type { Reason } from './sweep-plan.ts'
 
 /** Counts of what a sweep removed, or would remove, and what it kept. */

@@ -42,7 +42,7 @@ async function writeSearch(folder) {
 async function renderPages() {
   const { loadDocs, sourceOf } = await import('../../site/lib/docs.ts')
   const { DOCS_PAGES, docsHref } = await import('../../site/lib/docs-pages.ts')
-  const { LANGUAGES } = await import('#words/languages.ts')
+  const { LANGUAGES } = await import('#words/t.ts')
   const pages = []
   for (const language of LANGUAGES) {
     for (const page of DOCS_PAGES) {

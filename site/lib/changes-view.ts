@@ -87,7 +87,7 @@ const ITEMS_AT_ONCE = '200'
 const PAGES_READ = 5
 const ENOUGH_ITEMS = 100
 
-/** Where a page of a long list begins: its cursor has the kind before that of the API. */
+/** The cursor of a page of a long list: a kind, or a kind with the cursor of the API. */
 const PLACE = /^(skill|document|manifest)(?:~(.+))?$/
 
 /**

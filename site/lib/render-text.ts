@@ -1,6 +1,5 @@
 import type { Address } from '#core/address.ts'
-import type { Language } from '#words/languages.ts'
-import { PAGE_T } from '#words/t.ts'
+import { type Language, PAGE_T } from '#words/t.ts'
 import { renderCode } from './highlight.ts'
 import { resolveLink } from './links.ts'
 import { renderMarkdown, TooManyCells } from './render-markdown.ts'

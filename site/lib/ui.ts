@@ -1,7 +1,6 @@
 import type { License } from '#core/contract/shared.ts'
 import type { ChosenLanguage } from '#core/page-language.ts'
-import { LANGUAGES, type Language } from '#words/languages.ts'
-import { PAGE_T, type PageT } from '#words/t.ts'
+import { LANGUAGES, type Language, PAGE_T, type PageT } from '#words/t.ts'
 
 /** A language in use: its words, and how it formats numbers, dates and plurals. */
 export interface Ui extends ChosenLanguage {

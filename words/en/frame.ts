@@ -165,7 +165,7 @@ export const FRAME = {
     },
     /** The parts before it. */
     parts: { account: 'Account', repository: 'Repository', ref: 'Ref', folder: 'Folder' },
-    /** What the link of each opens. */
+    /** What the link of each of `parts` opens. */
     opens: {
       account: 'its public repositories',
       repository: 'at its default branch',

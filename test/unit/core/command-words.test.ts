@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { ServiceError } from '#core/errors.ts'
 import { countsOf, sharedFacts, tokensOf, whatOf } from '#indexer/check/difference-words.ts'
-import { formatNumber, formatTenths } from '#words/numbers.ts'
 import { failureIn, messageIn, SentenceError } from '#words/sentence.ts'
-import { t } from '#words/t.ts'
+import { formatNumber, formatTenths, t } from '#words/t.ts'
 
 test('numbers have marks between thousands, and a counted word has the form of its number', () => {
   expect([formatNumber(12_345), formatTenths(1234.25)]).toEqual(['12,345', '1234.3'])
