@@ -11,7 +11,7 @@ import { t } from '#words/t.ts'
 export interface SweepCommand {
   /** Overrides `MOUNTGLASS_STORE`. */
   store?: string
-  /** Days without a visit after which a snapshot is unused. */
+  /** Days after its writing after which a snapshot is removed. */
   days: number
   /** Without it the command only lists what it would remove. */
   remove?: boolean

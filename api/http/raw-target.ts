@@ -102,7 +102,8 @@ export function declarePrefix(app: FastifyInstance, prefix: string, options: Pre
 }
 
 /**
- * Has a path below every address served by routes of its own, for prefixes that are part of the address. Folders of that name are not mounted.
+ * Declares a path that may follow any address and has routes of its own, below prefixes declared with `isPartOfAddress`. Folders of that name cannot be
+ * mounted.
  *
  * @param path `/llms.txt`; with a slash at its end, whatever follows it comes as `rawRest`
  * @returns what to append to the path of a prefix

@@ -121,7 +121,7 @@ export const AddressArguments = z.strictObject({
     }),
 })
 
-/** A tool as it is listed. @param needsAddress whether it takes the argument `address` */
+/** The entry of a tool in the list. @param needsAddress whether the tool has the argument `address` */
 export function describeTool(
   { name, title, description, endpoint, arguments: schema }: ToolDefinition,
   needsAddress: boolean,

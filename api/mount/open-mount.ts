@@ -122,7 +122,7 @@ function inHostSpelling(requested: Address, { owner, name }: HostRepository): Ad
   return { ...requested, owner, repository: name }
 }
 
-/** @throws ServiceError `mount.repo_not_found` when there is no repository that the viewer may see, and as `findVisible` */
+/** @throws ServiceError `mount.repo_not_found` when there is no repository that the viewer may see, and what `findVisible` throws */
 async function requireVisible(deps: Deps, viewer: Viewer, host: GitHost, requested: Address): Promise<HostRepository> {
   const { names, hidden } = deps
   const found = await findVisible(deps, viewer, host, requested)

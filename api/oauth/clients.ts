@@ -232,7 +232,7 @@ const ID_CHARACTERS = 4_096
 
 const Claims = z.object({ iat: z.int(), n: z.string(), u: z.string().nullable(), r: z.array(z.string()) })
 
-/** @param keys an id is valid while the key is there that signed it */
+/** @param keys an id is valid as long as the key that signed it is among them */
 export function createRegistrations(keys: SealingKeys): Registrations {
   const derived = deriveKeys(keys, 'client')
   const named = new Map(keys.map(({ kid }, index) => [kid, derived[index] as Uint8Array]))

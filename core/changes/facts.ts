@@ -77,7 +77,7 @@ function isSkill(side: Sided<DeliveredSkill> | Sided<DeliveredDocument>): side i
 
 interface TextWithFacts {
   path: string
-  /** The path as it is compared. */
+  /** The path by which the texts of two commits are paired: below the folder of the skill. */
   local: string
   /** Differs where the text does. */
   digest: string | null

@@ -23,7 +23,7 @@ import { addRenumbered, clearPostings, compareTerms, createTermPostings, interle
 export interface SearchBuilder {
   /**
    * Adds one item; its text may be freed afterwards. Items come in byte order of their paths.
-   * Wait for the promise, where there is one, before the next item.
+   * Returns a promise only if the next item has to wait for it.
    *
    * @throws RangeError when a path is out of order
    */

@@ -103,7 +103,7 @@ class SourceHeap {
 export interface TermSource {
   /** The current term, valid until `next`; `null` before the first and after the last. */
   current: TermPostings | null
-  /** Moves to the next term. Wait for the promise, where there is one. */
+  /** Moves to the next term. Returns a promise only if that has to be loaded. */
   next(): Promise<void> | undefined
 }
 

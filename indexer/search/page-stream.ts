@@ -29,7 +29,7 @@ export class PageStream {
     return this.#storedBytes + this.#buffered
   }
 
-  /** Wait for the promise, where there is one. */
+  /** Returns a promise only if the next bytes have to wait for it. */
   write(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#buffered + bytes.length >= BUFFER_BYTES) return this.#writeThrough(bytes)
     this.#fill(bytes)

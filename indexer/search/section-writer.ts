@@ -29,7 +29,7 @@ export class SectionWriter {
     this.#items.add(item)
   }
 
-  /** Adds a term. Terms come in byte order of their names. Wait for the promise, where there is one. */
+  /** Adds a term. Terms come in byte order of their names. Returns a promise only if the next one has to wait for it. */
   addTerm(postings: TermPostings): Promise<void> | undefined {
     if (postings.isNamed) this.#words.add(postings.term, postings.items)
     return this.#terms.add(postings)
@@ -106,7 +106,7 @@ class TermBlocks {
     this.#stream = stream
   }
 
-  /** Wait for the promise, where there is one. */
+  /** Returns a promise only if the next term has to wait for it. */
   add(postings: TermPostings): Promise<void> | undefined {
     if (this.#endsBefore(postings.term)) this.#close()
     if (this.#block.bytes() === 0) {

@@ -79,7 +79,7 @@ async function findCommits(
   }
 }
 
-/** The first paths, as many as git is asked about at once. */
+/** The first paths that fit into one question to git: `PATHS` of them, with `PATHS_BYTES` together. */
 function pathsWithin(paths: readonly string[]): string[] {
   let bytes = 0
   return paths.slice(0, PATHS).filter(path => {

@@ -149,7 +149,7 @@ async function worktreeDirsOf(root: string, real: string, search: Search): Promi
   return refused(search, 'its main repository does not name it: run git worktree repair')
 }
 
-/** The path that a file of the git dir holds, with its folders resolved; `null` without one. */
+/** The absolute path that a file of the git dir holds, with links among its folders resolved; `null` if the file is missing or empty, or the folder is missing. */
 async function pathIn(gitDir: string, file: string): Promise<string | null> {
   const text = withoutTrailing((await readRealText(join(gitDir, file))) ?? '', /[\r\n]/)
   if (text === '') return null

@@ -74,7 +74,7 @@ export class KeptView {
     else await this.#view?.rest()
   }
 
-  /** Updates the view and returns its git dir. Callers share an update that has not begun. */
+  /** Updates the view and returns its git dir. A running update may have read older refs, so a caller waits for the next one, which all waiting callers share. */
   update(): Promise<string> {
     this.#next ??= this.#running
       .catch(() => {}) // its own callers get the error

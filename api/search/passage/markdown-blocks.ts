@@ -292,7 +292,7 @@ class BlockList {
   }
 }
 
-/** Text, code or table. */
+/** 0 for text, 1 for code, 2 for a table: a run ends where this changes. */
 function layoutOf(kind: BlockKind): number {
   return kind === 'code' ? 1 : kind === 'row' ? 2 : 0
 }

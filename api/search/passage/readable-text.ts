@@ -48,7 +48,7 @@ const RST_ROLE = /:[\w+-]{1,40}:(?=`)/g
 const RST_TARGET = /`([^`<\n]{1,200})<[^`>\n]{0,400}>`_{0,2}/g
 
 /**
- * The text with composed letters, as the analyzer has them. Runs of combining marks are cut, since the time of composing is quadratic in their
+ * The text with composed letters, as in the terms of the analyzer. Runs of combining marks are cut, since the time of composing is quadratic in their
  * length.
  */
 function composed(text: string): string {

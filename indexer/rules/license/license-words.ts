@@ -3,7 +3,7 @@ import { licenseIdOf } from './license-ids.ts'
 
 /**
  * The meaning of declared words. `file`: the license is the text of that file, a path relative to the declaring folder or to the root (`/…`).
- * An expression may point to a file with its complete terms, too.
+ * An expression may come with a `file` that has its complete terms.
  */
 export type LicenseWords =
   | { kind: 'expression'; expression: string; file?: string }

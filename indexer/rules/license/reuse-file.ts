@@ -106,7 +106,7 @@ function tokenOf(text: string): Token {
   return text.startsWith('**') ? 'anything' : text.slice(-1)
 }
 
-/** Follows every position of the pattern that the path so far may have reached. */
+/** Whether the pattern matches the path. After each character it keeps every position of the pattern that is possible. */
 function matches(tokens: readonly Token[], path: string): boolean {
   if (tokens.length === 1 && tokens[0] === 'anything') return true
   let reached = new Uint8Array(tokens.length + 1)
