@@ -70,5 +70,7 @@ test('a job process receives every setting of stores and hosts, except the secre
   expect(names.length).toBeGreaterThan(12)
   const given = Object.fromEntries(names.map(name => [name, 'x']))
   const received = jobEnvironment({ ...given, MOUNTGLASS_STORE: 's3:bucket' })
-  expect(names.filter(name => !(name in received))).toEqual(['MOUNTGLASS_GITHUB_WEBHOOK_SECRET'])
+  // A job receives a token of the App for its repository, and never the key.
+  const ofService = /^MOUNTGLASS_GITHUB_(?:WEBHOOK_SECRET|APP_[A-Z_]+)$/
+  expect(names.filter(name => !(name in received) !== ofService.test(name))).toEqual([])
 })

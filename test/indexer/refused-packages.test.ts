@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { t } from '#words/t.ts'
 import { indexFiles, MIT, skill, useRepositories } from './snapshot-scene.ts'
 
 useRepositories()
@@ -22,7 +23,9 @@ describe('a skill is refused by clients of the skills extension of MCP alone', (
     ['with text behind the closing hyphens', /another line of hyphens/, '---\nname: a\ndescription: x\n---x\nx\n---\n'],
   ])('%s', async (_why, says, text) => {
     const row = (await packagesOf({ 'a/SKILL.md': text })).get('a/SKILL.md')
-    expect(row).toMatchObject({ mcpRefusal: expect.stringMatching(says), archive: {} })
+    const { key, values } = (row && 'mcpRefusal' in row && row.mcpRefusal) || { key: '' }
+    expect(t.find(key, values)).toMatch(says)
+    expect(row).toHaveProperty('archive')
   })
 })
 

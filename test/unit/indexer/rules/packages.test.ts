@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { PACKAGED_FILE_BYTES, UNREAD_PACKAGED_BYTES } from '#core/limits.ts'
 import { planPackages } from '#indexer/rules/packages.ts'
 import { type PlannedContent, planOf } from '#test/support/planned.ts'
+import { t } from '#words/t.ts'
 import { MIT, skillText } from '../../../api/support/texts.ts'
 
 const COUNT = UNREAD_PACKAGED_BYTES / PACKAGED_FILE_BYTES
@@ -14,7 +15,10 @@ function packagesOf(beside: Record<string, [name: string, content: PlannedConten
     [`${skill}/${name}`, content] as const,
   ])
   const { plans, refusals } = planPackages(planOf({ LICENSE: MIT, ...Object.fromEntries(files) }).plan)
-  return [plans.map(({ planned }) => planned.skill.directory), [...refusals].map(([skill, why]) => [skill.skill.directory, why])]
+  return [
+    plans.map(({ planned }) => planned.skill.directory),
+    [...refusals].map(([skill, { key, values }]) => [skill.skill.directory, t.find(key, values)]),
+  ]
 }
 
 /** A skill for each number, in the order of their names. */
