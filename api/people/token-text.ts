@@ -30,7 +30,7 @@ const BASE = BigInt(DIGITS.length)
 
 /** @param secret `SECRET_BYTES` random bytes */
 export function formatToken(parts: ParsedToken, secret: Uint8Array): string {
-  const recordIds = locatorsOf(parts).map(locator => toBase62(Buffer.from(locator, 'hex'), RECORD_ID_CHARACTERS))
+  const recordIds = recordIdsOf(parts).map(id => toBase62(Buffer.from(id, 'hex'), RECORD_ID_CHARACTERS))
   const text = `${TOKEN_PREFIXES[parts.kind]}${recordIds.join('')}${toBase62(secret, SECRET_CHARACTERS)}`
   return `${text}${checksum(text)}`
 }
@@ -74,7 +74,7 @@ export function newRecordId(random: RandomSource): RecordId {
   return Buffer.from(random.bytes(RECORD_ID_BYTES)).toString('hex')
 }
 
-function locatorsOf(parts: ParsedToken): readonly RecordId[] {
+function recordIdsOf(parts: ParsedToken): readonly RecordId[] {
   return 'id' in parts ? [parts.person, parts.id] : [parts.person, parts.grant, parts.family]
 }
 

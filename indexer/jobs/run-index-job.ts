@@ -8,17 +8,12 @@ import { errorCodeOf } from '../pipeline/index-error.ts'
 import type { Progress } from '../pipeline/progress.ts'
 import { type ReadableHost, type SnapshotDeps, writeSnapshot } from '../pipeline/write-snapshot.ts'
 import { readHeader } from '../snapshot/read-header.ts'
-import type { JobEnd, JobRunner, RunOptions } from './job-runner.ts'
+import type { JobEnd, RunOptions } from './job-runner.ts'
 
 /** The stores and hosts of a job. */
 export interface JobDeps extends SnapshotDeps {
   states: StateStore
   hosts: readonly (ReadableHost & Pick<GitHost, 'tip'>)[]
-}
-
-/** Runs jobs in this process. */
-export function createInProcessRunner(deps: JobDeps): JobRunner {
-  return { async ready() {}, run: (job, options) => runIndexJob(deps, job, options), async close() {} }
 }
 
 /** Runs one job in this process. Never rejects: an error is part of the result. */
