@@ -41,8 +41,15 @@ export function prepareFolder(folder: string, seed: string): void {
   }
   const [first] = skills
   if (first === undefined) return
-  write(edited, `${first}/assets/large.bin`, Buffer.alloc(1_100_000, 1))
+  write(edited, `${first}/assets/large.bin`, largeProgram(1))
   write(edited, `${first}/assets/picture.png`, Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]))
+}
+
+/** Zero bytes tell that it is no text, so that nobody looks for commands or hidden characters in it. */
+function largeProgram(firstByte: number): Buffer {
+  const bytes = Buffer.alloc(1_100_000)
+  bytes[0] = firstByte
+  return bytes
 }
 
 /** Makes every edit once where the repository has something that it concerns. @returns the names of the edits that were made */
@@ -186,7 +193,7 @@ const EDITS: Readonly<Record<string, Edit>> = {
   'a large file changes and keeps its size': edited => {
     const path = edited.paths.find(one => one.endsWith('assets/large.bin'))
     if (path === undefined) return false
-    write(edited, path, Buffer.alloc(1_100_000, 2))
+    write(edited, path, largeProgram(2))
     return true
   },
   'a file of a skill goes': edited => removeOne(edited, filesOfSkills(edited)),
