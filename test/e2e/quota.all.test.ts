@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { makePlace, type PlaceKind, SERVERS_OF } from '#test/soak/place.ts'
-import { makeQuotaScene, QUESTIONS_EACH, startFleet, visitInTurn } from '#test/soak/quota.ts'
+import { countAlone, makeQuotaScene, QUESTIONS_EACH, startFleet, visitInTurn } from '#test/soak/quota.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
-import type { Service } from '#test/support/service.ts'
 import { ensureBuilt } from '../site/support/built-site.ts'
 
 // The short form of `npm run bench -- --only quota`.
@@ -27,12 +26,3 @@ test.for(PLACES.filter(place => SERVERS_OF[place].every(hasServer)))(
     expect(questions).toBeLessThanOrEqual(most)
   },
 )
-
-/** How often a process could not read or write what all of them share. */
-async function countAlone(services: readonly Service[]): Promise<number> {
-  const counts = services.map(async ({ baseUrl }) => {
-    const text = await (await fetch(`${baseUrl}/metrics`)).text()
-    return Number(/^mountglass_fallbacks_total\{kind="shared_answers"\} (\d+)$/m.exec(text)?.[1] ?? 0)
-  })
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
-}
