@@ -2,7 +2,7 @@ import { type Finding, messageOf } from '#words/findings.ts'
 
 /*
  * Answers tell a finding in English: its code and its message. Pages say it in their language, from the finding that the message was made of: they ask in
- * the same process, and have the very objects of the answer. The finding is no field that anything serialises, so it is sent to nobody.
+ * the same process, and have the very objects of the answer. JSON leaves the finding out, so no client receives it.
  */
 
 /** One symbol for the whole process: the built pages have a copy of this module. */

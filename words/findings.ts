@@ -42,7 +42,7 @@ export function tellsLines(value: Value): boolean {
 }
 
 const LINES: ReadonlySet<string> = new Set(['reason.line', 'reason.lines', 'reason.moreLines'] satisfies `reason.${ReasonKey}`[])
-/** The parts that stand on a line, the number of which is their `n`. */
+/** Parts with a line number, which is their value `n`. */
 const ON_LINE: ReadonlySet<string> = new Set(['reason.onLine', 'reason.openQuote'] satisfies `reason.${ReasonKey}`[])
 
 /** The first line that a finding names, from 1; `null` when it names none. */

@@ -83,7 +83,7 @@ async function register(needed: ReadonlySet<LoadedFont>): Promise<void> {
   )
 }
 
-/** The card without a text most of which no font has; the rest of a text's missing characters are left out when it is drawn. */
+/** The card without texts that consist mostly of characters that no font has. In other texts such characters are left out when the card is drawn. */
 async function withoutMissing(card: CardModel, families: readonly string[]): Promise<CardModel> {
   const readable = async (text: string): Promise<string | null> => {
     const pictured = asPictures(text)

@@ -179,7 +179,7 @@ interface NoProxy {
    * IPv6 stands with and without brackets, since clients spell it either way.
    */
   forms: readonly string[]
-  /** Entries that have no such form. */
+  /** Entries that are not of this form. */
   unread: readonly string[]
 }
 

@@ -59,7 +59,7 @@ async function filesThatDiffer(
   return files.filter(file => !shown.has(file)).map(file => ({ path: file, change }))
 }
 
-/** Parts whose causes are texts that a page compares. The source of a license is served to nobody. */
+/** Parts whose causes are texts that a page compares. The service does not serve the source of a license. */
 const COMPARED = new Set<string>(['rules', 'includes', 'files'])
 
 /** The page of a file behind a change of a skill; `null` where there is none. */

@@ -45,7 +45,7 @@ export function prepareFolder(folder: string, seed: string): void {
   write(edited, `${first}/assets/picture.png`, Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]))
 }
 
-/** Zero bytes tell that it is no text, so that nobody looks for commands or hidden characters in it. */
+/** Its zero bytes show that it is no text, so the indexer looks for no commands or hidden characters in it. */
 function largeProgram(firstByte: number): Buffer {
   const bytes = Buffer.alloc(1_100_000)
   bytes[0] = firstByte

@@ -163,7 +163,7 @@ export const PEOPLE = {
     title: 'Something went wrong',
     home: '[Open the front page](home)',
   },
-  /** Of a request of an app that nobody can decide. `reason` is for the developer of the app, in English. */
+  /** Of an app's request that a person cannot decide. `reason` is for the developer of the app, in English. */
   refusal: {
     title: 'The app cannot be connected',
     unavailable: 'The metadata of the app cannot be read now. Go back to the app, and try again later.',
