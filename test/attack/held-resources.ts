@@ -20,7 +20,8 @@ export interface HeldOptions {
   requests?: number
 }
 
-const GIVE_BACK_MS = 30_000
+/** Jobs that it began go on, at a low priority beside whatever else the machine does; what leaks stays longer than any of them. */
+const GIVE_BACK_MS = 300_000
 /** Connections that other parts of the service may open meanwhile. */
 const SPARE_DESCRIPTORS = 8
 const LOOK_MS = 100
