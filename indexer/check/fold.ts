@@ -6,6 +6,10 @@ export type Paint = (style: Style, text: string) => string
 export interface Span {
   text: string
   style?: Style
+  /** Never broken: a path, a URL or a command to type. */
+  whole?: boolean
+  /** The URL that it opens (OSC 8), percent-encoded. Only for a terminal that has links. */
+  link?: string
 }
 
 export interface FoldOptions {
@@ -16,7 +20,10 @@ export interface FoldOptions {
   paint: Paint
 }
 
-/** Breaks text into lines of at most `width` columns: between words, and inside a word that is longer than a line. */
+/**
+ * Breaks text between words into lines of at most `width` columns. A word that is longer stands whole, so that it can be copied, and the terminal
+ * wraps it; only text in scripts without spaces is broken between its letters.
+ */
 export function fold(spans: readonly Span[], { width, indent, paint }: FoldOptions): string[] {
   const room = Math.max(1, width - indent)
   const lines: Span[][] = [[]]
@@ -34,37 +41,47 @@ export function fold(spans: readonly Span[], { width, indent, paint }: FoldOptio
 }
 
 function wordsOf(spans: readonly Span[], room: number): Span[] {
-  return spans.flatMap(({ text, style }) => {
-    const words = text.split(' ').filter(word => word !== '')
-    return words.flatMap(word => cut(word, room)).map(word => ({ text: word, ...(style === undefined ? {} : { style }) }))
+  return spans.flatMap(span => {
+    if (span.whole) return [span]
+    const words = span.text.split(' ').filter(word => word !== '')
+    return words.flatMap(word => cut(word, room)).map(text => ({ ...span, text }))
   })
 }
 
-/** Cuts a word into parts of at most `room` columns. */
+/** Cuts a word between wide letters into parts of at most `room` columns. What has a slash is a path or a URL, and stands whole. */
 function cut(word: string, room: number): string[] {
-  if (widthOf(word) <= room) return [word]
+  if (word.includes('/') || widthOf(word) <= room) return [word]
   const parts: string[] = []
   let part = ''
-  for (const character of word) {
-    if (part !== '' && widthOf(part + character) > room) {
+  for (const [letters] of word.matchAll(UNBREAKABLE)) {
+    if (part !== '' && widthOf(part + letters) > room) {
       parts.push(part)
       part = ''
     }
-    part += character
+    part += letters
   }
   return [...parts, part]
 }
 
-/** Neighbours of one style are painted together. */
+/** Neighbours of one style and link are painted together. */
 function joinWords(words: readonly Span[], paint: Paint): string {
   const runs: Span[] = []
   for (const word of words) {
     const last = runs.at(-1)
-    if (last && last.style === word.style) last.text += ` ${word.text}`
+    if (last && last.style === word.style && last.link === word.link) last.text += ` ${word.text}`
     else runs.push({ ...word })
   }
-  return runs.map(({ text, style }) => (style === undefined ? text : paint(style, text))).join(' ')
+  return runs.map(run => painted(run, paint)).join(' ')
 }
+
+/** The text in its style, as a link if it is one. Takes as many columns as the text alone. */
+export function painted({ text, style, link }: Span, paint: Paint): string {
+  const styled = style === undefined ? text : paint(style, text)
+  return link === undefined ? styled : `${OSC_8}${link}${END}${styled}${OSC_8}${END}`
+}
+
+const OSC_8 = '\u001B]8;;'
+const END = '\u001B\\'
 
 /** Maximum width of a column; longer cells overflow. */
 const MAX_COLUMN_WIDTH = 60
@@ -89,5 +106,8 @@ export function widthOf(text: string): number {
   return width
 }
 
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Yi}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
+const WIDE_LETTERS =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Bopomofo}\\p{Script=Yi}\\p{Emoji_Presentation}\\u3000-\\u303f\\uff01-\\uff60\\uffe0-\\uffe6'
+const WIDE = new RegExp(`[${WIDE_LETTERS}]`, 'u')
+/** A wide letter with its marks, or the text between two of them. */
+const UNBREAKABLE = new RegExp(`[${WIDE_LETTERS}]\\p{M}*|[^${WIDE_LETTERS}]+`, 'gu')
