@@ -1,9 +1,7 @@
 import { once } from 'node:events'
-import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
-import type { Paint } from '#indexer/check/fold.ts'
 import { createMemorySnapshot, rememberTexts } from '#indexer/check/memory-snapshot.ts'
 import { buildReport, withChanges } from '#indexer/check/report.ts'
 import { type CheckReport, hasErrors } from '#indexer/check/schema.ts'
@@ -16,6 +14,7 @@ import { openWorktree } from '#infra/worktree/reader.ts'
 import { createWorktreeWatcher } from '#infra/worktree/watcher.ts'
 import { messageIn } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
+import { columnsOfOutput, fileLinksOf, paint } from './terminal.ts'
 
 export interface CheckOptions {
   /** Print one JSON document instead of text; with `watch`, one per line. */
@@ -26,6 +25,8 @@ export interface CheckOptions {
   private?: boolean
   /** Print every list in full. */
   all?: boolean
+  /** Print what agents receive with each skill, and every list in full. */
+  verbose?: boolean
 }
 
 /** No errors; there may be warnings. */
@@ -55,8 +56,8 @@ async function checkOnce(
 ): Promise<Outcome> {
   const startedAt = performance.now()
   try {
-    const report = await readReport(folder, options, signal)
-    print(withChanges(earlier, report), options, Math.round(performance.now() - startedAt))
+    const { report, root } = await readReport(folder, options, signal)
+    print(withChanges(earlier, report), root, options, Math.round(performance.now() - startedAt))
     return { exitCode: hasErrors(report) ? EXIT_ERRORS : EXIT_OK, report }
   } catch (error) {
     if (!(error instanceof WorktreeError)) throw error
@@ -65,11 +66,17 @@ async function checkOnce(
   }
 }
 
+interface Reading {
+  report: CheckReport
+  /** The folder in which the paths of the report begin. */
+  root: string
+}
+
 /** @throws WorktreeError */
-async function readReport(folder: string, options: CheckOptions, signal?: AbortSignal): Promise<CheckReport> {
+async function readReport(folder: string, options: CheckOptions, signal?: AbortSignal): Promise<Reading> {
   const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_SECONDS })
+  const { root, gitDir, folder: mounted } = worktree.description
   try {
-    const { root, gitDir, folder: mounted } = worktree.description
     const visibility = options.private ? 'private' : 'public'
     const repository = { name: nameOf(root), visibility } as const
     const tree = rememberTexts(await readTree(worktree))
@@ -77,10 +84,10 @@ async function readReport(folder: string, options: CheckOptions, signal?: AbortS
     const source = gitDir === null ? 'folder' : 'git'
     const { textOf, skillPaths } = tree
     const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf, skillPaths } as const
-    return buildReport(snapshot, subject)
+    return { report: buildReport(snapshot, subject), root }
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error
-    return { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }
+    return { report: { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }, root }
   } finally {
     await worktree.close()
   }
@@ -90,17 +97,16 @@ function nameOf(root: string): string {
   return root.split(/[\\/]/).findLast(segment => segment !== '') ?? 'repository'
 }
 
-function print(report: CheckReport, { json, all, watch }: CheckOptions, milliseconds: number): void {
-  const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
+function print(report: CheckReport, root: string, options: CheckOptions, milliseconds: number): void {
+  const { json, watch, verbose = false } = options
+  const width = columnsOfOutput()
   if (json) process.stdout.write(formatJson(report, watch ? undefined : 2))
   else if (report.status === 'failed') process.stdout.write(formatFailure(report.errorCode, report.message, { paint, width }))
-  else process.stdout.write(formatReport(report, { paint, width, all: all === true, milliseconds }))
+  else {
+    const all = verbose || options.all === true
+    process.stdout.write(formatReport(report, { paint, width, all, verbose, milliseconds, linkTo: fileLinksOf(root) }))
+  }
 }
-
-const COLUMNS_WITHOUT_TERMINAL = 80
-
-// Colors only on a terminal, and not with `NO_COLOR`. `FORCE_COLOR` overrides both.
-const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
 
 async function watchFolder(folder: string, options: CheckOptions): Promise<number> {
   const watcher = createWorktreeWatcher()

@@ -4,6 +4,7 @@ import { scrubbed } from '#words/scrubbed.ts'
 import { failureIn } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import manifest from '../package.json' with { type: 'json' }
+import type { CheckOptions } from './check.ts'
 import type { TokenCommand } from './token.ts'
 
 /**
@@ -98,8 +99,9 @@ function addCheck(program: Command): void {
     .option('--json', t('commands.json'))
     .option('--watch', t('commands.checkWatch'))
     .option('--private', t('commands.checkPrivate'))
+    .option('-v, --verbose', t('commands.checkVerbose'))
     .option('--all', t('commands.all'))
-    .action(async (folder: string, options: { json?: boolean; watch?: boolean; private?: boolean; all?: boolean }) => {
+    .action(async (folder: string, options: CheckOptions) => {
       const { checkFolder } = await import('./check.ts')
       process.exitCode = await checkFolder(folder, options)
     })

@@ -55,9 +55,9 @@ test('watching a missing folder is a usage error', async () => {
 test('on a pipe watching writes no control character', async () => {
   await write({ 'a/SKILL.md': SKILL('a') })
   const watching = watch([root, '--watch'])
-  await watching.said('1 skill (1 in full')
+  await watching.said('1 skill, ~')
   await write({ 'b/SKILL.md': SKILL('b') })
-  await watching.said('2 skills (2 in full')
+  await watching.said('2 skills, ~')
   expect(watching.output()).not.toMatch(/(?!\n)\p{Cc}/u)
   await watching.interrupt()
 })

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { type Checked, CheckReport } from '#indexer/check/schema.ts'
 import { check, git, outside, root, run, SKILL, useCheckScene, write } from './check-scene.ts'
@@ -134,14 +135,15 @@ test('warnings end with 0, errors with 1', async () => {
   const warned = await run([root])
   expect(warned.code).toBe(0)
   expect(warned.stdout).toMatch(
-    /a\/SKILL\.md:6\n {4}gone\.md leads to nothing → correct the path, or add the file\n {4}\[reference\.broken\]/,
+    /^ {2}! a\/SKILL\.md:6 {2}gone\.md leads to nothing → correct the path, or add the file \[reference\.broken\]$/m,
   )
-  expect(warned.stdout).toContain('✓ 0 errors, 2 warnings, 0 notes · 1 skill (1 in full')
+  expect(warned.stdout).toMatch(/\n✓ 0 errors, 2 warnings · 1 skill, ~\d+ tokens · no license · \d\.\d s\n$/)
   await write({ 'a/SKILL.md': '---\nname: a\ndescription: d\nlicense: MIT\ninclude: gone.md\n---\n' })
   const failed = await run([root])
   expect(failed.code).toBe(1)
-  expect(failed.stdout).toMatch(/✗ a\/SKILL\.md:5\n {4}include: no regular file a\/gone\.md/)
-  expect(failed.stdout).toContain('incomplete: required content is missing')
+  expect(failed.stdout).toMatch(/✗ a\/SKILL\.md:5 {2}include: no regular file a\/gone\.md/)
+  expect(failed.stdout).toMatch(/^ {2}a .* incomplete, MIT$/m)
+  expect((await run([root, '-v'])).stdout).toContain('incomplete: required content is missing')
 })
 
 test('a repository that no index could hold fails with its code, in text and as JSON', async () => {
@@ -201,7 +203,7 @@ test('hidden characters are reported with their lines, and printed escaped', asy
   const text = await run([root, '--all'])
   expect(text.stdout).toMatch(/! a\/SKILL\.md:8\s(?:[^\n]*\n)?[^\n]*\[text\.hidden_characters\]/)
   expect(text.stdout).toMatch(/· a\/SKILL\.md:10\s(?:[^\n]*\n){0,2}[^\n]*\[text\.html_comment\]/)
-  expect(text.stdout).toContain('c<U+202E>gpj/SKILL.md')
+  expect(text.stdout).toContain('  c<U+202E>gpj ')
   const json = await run([root, '--json'])
   for (const output of [text.stdout, json.stdout]) expect(output).not.toMatch(/[\u202E\u200B\u{E0041}]|(?!\n)\p{Cc}/u)
   const report = CheckReport.parse(JSON.parse(json.stdout)) as Checked
@@ -224,11 +226,39 @@ test('long lists are cut with a count, and whole with --all', async () => {
   await write(Object.fromEntries(Array.from({ length: 60 }, (_, number) => [`${number}/SKILL.md`, SKILL(`other-${number}`)])))
   const cut = await run([root])
   expect(cut.stdout).toContain('60 warnings')
-  expect(cut.stdout.match(/… and 20 more; --all shows them/g)).toHaveLength(2)
-  expect(cut.stdout).toContain('in all 60 name.directory_mismatch')
-  const whole = await run([root, '--all'])
-  expect(whole.stdout).not.toContain('more; --all')
-  expect(whole.stdout.match(/\[name\.directory_mismatch\]/g)).toHaveLength(60)
+  expect(cut.stdout.match(/… and \d+ more; --all shows them/g)).toEqual([
+    '… and 20 more; --all shows them',
+    '… and 50 more; --all shows them',
+  ])
+  for (const option of ['--all', '-v', '--verbose']) {
+    const { stdout } = await run([root, option])
+    expect(stdout).not.toContain('more; --all')
+    expect(stdout.match(/^ {2}! \d+\/SKILL\.md:2/gm)).toHaveLength(60)
+    expect(stdout.match(/\[name\.directory_mismatch\]/g)).toHaveLength(1)
+    expect(stdout.includes(' characters, ')).toBe(option !== '--all')
+  }
+})
+
+test('24 skills take 24 lines, also where nothing says how wide a line may be', async () => {
+  const deep = 'plugins/accessibility-compliance-of-documents/skills'
+  await write(
+    Object.fromEntries(Array.from({ length: 24 }, (_, number) => [`${deep}/s-${number}/SKILL.md`, SKILL(`s-${number}`)])),
+  )
+  const { stdout } = await run([root])
+  const [head, list = ''] = stdout.split('\n\n')
+  expect(head).toBe('all files: this is not a git work tree')
+  const [title, ...skills] = list.split('\n')
+  expect([title?.startsWith('24 skills'), skills.length]).toEqual([true, 24])
+  expect(skills.filter(line => !/^ {2}plugins\/\S+\/s-\d+ +~\d+ {2}MIT$/.test(line))).toEqual([])
+})
+
+test('links are printed where they are forced, to files by name', async () => {
+  await write({ 'a b#1/SKILL.md': SKILL('other') })
+  const { stdout } = await run([root], { env: { FORCE_HYPERLINK: '1' } })
+  const urls = [...stdout.matchAll(/\]8;;file:(\S+?)\p{Cc}/gu)].map(([, url]) => new URL(`file:${url}`).pathname)
+  const targets = urls.map(path => fileURLToPath(`file://${path}`))
+  expect(targets).toEqual(Array(2).fill(join(root, 'a b#1/SKILL.md')))
+  expect((await run([root])).stdout).not.toContain('\u001B')
 })
 
 function bodyOf(report: Checked, path: string) {

@@ -11,7 +11,9 @@ import type { Values } from '#words/t.ts'
 const plain: Paint = (_style, text) => text
 const MIT = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
 const NONE = { kind: 'none', name: null, source: null } as const
-const OPTIONS = { paint: plain, all: false, milliseconds: 1_234, width: 200 }
+const OPTIONS = { paint: plain, all: false, verbose: false, milliseconds: 1_234, width: 200, linkTo: () => null }
+/** As `-v` prints. */
+const VERBOSE = { ...OPTIONS, verbose: true, all: true }
 
 test('the report ends with the faults, followed by the summary', () => {
   const report = checked({
@@ -35,15 +37,10 @@ test('the report ends with the faults, followed by the summary', () => {
     ],
   })
   expect(formatReport(report, OPTIONS)).toBe(
-    `What agents receive from the whole repository
-files that git would commit; as a public repository
-
-3 skills
-  a/SKILL.md         2 pages  20,000 characters, 20,010 bytes  ~5,000 tokens  MIT by LICENSE
-      incomplete: required content is missing
-  c/SKILL.md  described only                                                  no license
-      no license is declared
-  b/SKILL.md          1 page          10 characters, 10 bytes      ~3 tokens  MIT by LICENSE
+    `3 skills  tokens  pages  findings
+  a       ~5,000      2  ✗ 1       incomplete
+  c                                described only, no license
+  b           ~3
 
 1 warning
   ! .  left out [tree.limit]
@@ -51,8 +48,94 @@ files that git would commit; as a public repository
 1 error
   ✗ a/SKILL.md:5  include: there is no x → add it [include.missing]
 
-✗ 1 error, 1 warning, 0 notes · 3 skills (1 in full, 1 incomplete, 1 described only; ~12,345 tokens, estimated) · 4 documents · MIT by LICENSE overall · 1.2 s
+✗ 1 error, 1 warning · 3 skills (1 in full, 1 incomplete, 1 described only), ~12,345 tokens · MIT · 1.2 s
 `,
+  )
+})
+
+describe('24 skills', () => {
+  const names = Array.from({ length: 24 }, (_, number) => `skill-${'long-'.repeat(number % 5)}${number}`)
+  const skills = names.map((name, number) => full(`skills/${name}/SKILL.md`, { pages: 1 + (number % 3), files: ['x.md'] }))
+  const findings = names.map(name => finding({ path: `skills/${name}/SKILL.md`, line: 2, skill: `skills/${name}/SKILL.md` }))
+  const report = checked({ skills, findings, totals: totals({ full: 24, warnings: 24, tokens: 1_234_567 }) })
+
+  test('take 24 lines on 80 columns, with folder, tokens, pages, files and findings', () => {
+    const lines = formatReport(report, { ...OPTIONS, width: 80 }).split('\n')
+    expect(lines[0]).toMatch(/^24 skills +tokens {2}pages {2}files {2}findings$/)
+    const rows = lines.slice(1, lines.indexOf(''))
+    expect(rows).toHaveLength(24)
+    expect(rows[2]).toMatch(/^ {2}skills\/skill-long-long-2 +~3 {6}3 {6}1 {2}! 1$/)
+    expect(new Set(rows.map(row => row.indexOf('!')))).toHaveLength(1)
+  })
+
+  test('are followed by what to do, once, and by one line of sum', () => {
+    const lines = formatReport(report, { ...OPTIONS, width: 80 })
+      .trimEnd()
+      .split('\n')
+    expect(lines.filter(line => line.includes('[body.long]'))).toHaveLength(1)
+    expect(lines.filter(line => line.includes('SKILL.md:2'))).toHaveLength(10)
+    expect(lines.at(-5)).toBe('  ! skills/skill-long-long-long-long-9/SKILL.md:2')
+    expect(lines.slice(-4)).toEqual([
+      '    … and 14 more; --all shows them',
+      '    long [body.long]',
+      '',
+      '✓ 0 errors, 24 warnings · 24 skills, ~1,234,567 tokens · MIT · 1.2 s',
+    ])
+  })
+})
+
+test('a license is shown only where it differs from that of the whole, a name only where the folder has another', () => {
+  const skills = [
+    full('a/SKILL.md'),
+    { ...full('b/SKILL.md'), name: 'other', license: { ...MIT, source: 'b/LICENSE' } },
+    { ...full('c/SKILL.md'), listed: false, license: { ...MIT, name: 'Apache-2.0' } },
+  ]
+  const [, ...rows] = formatReport(checked({ skills }), OPTIONS).split('\n')
+  expect(rows.slice(0, 3)).toEqual([
+    '  a           ~3',
+    '  b           ~3  named other',
+    '  c           ~3  internal, Apache-2.0',
+  ])
+})
+
+test('findings of one code have what to do once, and their sentences where they differ', () => {
+  const broken = (path: string, line: number, message: string) =>
+    finding({ path, line, message, code: 'reference.broken', advice: 'correct the path' })
+  const report = checked({
+    findings: [
+      broken('a/SKILL.md', 3, 'x.md leads to nothing'),
+      finding({ path: 'a/SKILL.md' }),
+      broken('long/SKILL.md', 12, 'y.md leads to nothing'),
+      finding({ path: 'b/SKILL.md' }),
+    ],
+  })
+  expect(formatReport(report, OPTIONS)).toContain(`4 warnings
+  ! a/SKILL.md:3      x.md leads to nothing
+  ! long/SKILL.md:12  y.md leads to nothing
+    → correct the path [reference.broken]
+  ! a/SKILL.md
+  ! b/SKILL.md
+    long [body.long]
+`)
+})
+
+test('files are links where the terminal has them', () => {
+  const report = checked({ skills: [full('skills/a/SKILL.md')], findings: [finding({ path: 'skills/a/SKILL.md', line: 7 })] })
+  const linkTo = (path: string, line?: number) => `file://host/${path}${line ?? ''}`
+  const link = (url: string, text: string) => `\u001B]8;;${url}\u001B\\${text}\u001B]8;;\u001B\\`
+  const text = formatReport(report, { ...OPTIONS, linkTo })
+  expect(text).toContain(`  ${link('file://host/skills/a/SKILL.md', 'skills/a')}      ~3`)
+  expect(text).toContain(`  ! ${link('file://host/skills/a/SKILL.md7', 'skills/a/SKILL.md:7')}  long [body.long]`)
+})
+
+test('the head says what is not the rule', () => {
+  const head = (change: Partial<Checked>) => formatReport(checked(change), OPTIONS).split('\n\n')[0]
+  expect(head({})).toMatch(/^! 0 errors/)
+  expect(head({ folder: 'skills', source: 'folder', visibility: 'private' })).toBe(
+    'the folder skills, with the rules above it; all files: this is not a git work tree; as a private repository',
+  )
+  expect(formatReport(checked({}), VERBOSE)).toMatch(
+    /^What agents receive from the whole repository\nfiles that git would commit; as a public repository\n/,
   )
 })
 
@@ -65,11 +148,17 @@ test('a skill lists its texts in reading order, and its other files', () => {
     outside: ['y.md', 'z.md'],
     oversized: [{ path: 'big.md', bytes: 2_000_000 }],
   })
-  const text = formatReport(checked({ skills: [{ ...skill, name: 'Documents', listed: false }] }), { ...OPTIONS, width: 400 })
-  expect(text).toContain('      reads SKILLSET.md → skills/SKILLSET.md → body → shared.md\n')
-  expect(text).toContain(
-    '      named Documents; internal: not listed, loaded only by its path; 8 files: references/0.md, references/1.md, references/2.md, ' +
-      'references/3.md, references/4.md, references/5.md and 2 more; 1 reference; 2 references outside the folder; 1 file too large to read\n',
+  const report = checked({ skills: [{ ...skill, name: 'Documents', listed: false }] })
+  const text = formatReport(report, { ...VERBOSE, all: false, width: 400 })
+  expect(text).toContain(`  skills/pdf      ~3      8  internal, named Documents
+      10 characters, 10 bytes; MIT by LICENSE
+      internal: not listed, loaded only by its path
+      reads SKILLSET.md → skills/SKILLSET.md → body → shared.md
+      8 files: references/0.md, references/1.md, references/2.md, references/3.md, references/4.md, references/5.md and 2 more; \
+1 reference; 2 references outside the folder; 1 file too large to read
+`)
+  expect(formatReport(report, { ...VERBOSE, width: 400 })).toContain(
+    'references/5.md, references/6.md, references/7.md; 1 reference',
   )
 })
 
@@ -78,13 +167,19 @@ test('columns stand below each other in scripts whose letters are wide', () => {
     checked({ skills: [full('漢字/SKILL.md'), full('abcd/SKILL.md'), full('e\u0301fgh/SKILL.md')] }),
     OPTIONS,
   )
-  const lines = text.split('\n').filter(line => line.includes('SKILL.md'))
-  expect(lines.map(line => line.replace(/\S+SKILL\.md/, ''))).toEqual(Array(3).fill(lines[1]?.replace('abcd/SKILL.md', '')))
+  const lines = text.split('\n').slice(1, 4)
+  expect(lines.map(line => line.replace(/^ {2}\S+/, ''))).toEqual(Array(3).fill(lines[1]?.replace('  abcd', '')))
 })
 
-describe('only one word or path is longer than the terminal', () => {
+describe('only a path or one word is longer than the terminal', () => {
+  const paths = [
+    `folder/${'deep/'.repeat(30)}end`,
+    `${'長い名前/'.repeat(20)}SKILL.md:12`,
+    `${'long/'.repeat(40)}`,
+    `${'技能/'.repeat(29)}技能`,
+  ]
   const report = checked({
-    folder: `folder/${'deep/'.repeat(30)}end`,
+    folder: paths[0] as string,
     truncated: true,
     findings: [
       finding({
@@ -94,32 +189,33 @@ describe('only one word or path is longer than the terminal', () => {
         message: 'wrong '.repeat(40),
         advice: 'mend it',
       }),
-      finding({ severity: 'warning', path: 'a/SKILL.md', message: 'x'.repeat(300), costsSkills: 3 }),
+      finding({ severity: 'warning', path: 'a/SKILL.md', message: `長い説明。${'とても長い。'.repeat(30)}`, costsSkills: 3 }),
       finding({ severity: 'info', path: 'b.md', message: '😀 '.repeat(60) }),
     ],
     changes: { mended: [finding({ path: 'long/'.repeat(40), message: 'was wrong' })], added: [] },
     skills: [
-      full(`${'技能/'.repeat(30)}SKILL.md`, { rules: [piece('SKILLSET.md')], includes: [piece('shared/'.repeat(30))] }),
+      full(`${'技能/'.repeat(30)}SKILL.md`, { rules: [piece('SKILLSET.md')] }),
       { ...full('c/SKILL.md'), delivery: { kind: 'described', reason: 'no license is declared '.repeat(9) }, license: NONE },
     ],
   })
 
   test.each([40, 80, 121])('of %i columns', width => {
-    const lines = formatReport(report, { ...OPTIONS, width }).split('\n')
-    expect(
-      lines.filter(
-        line =>
-          widthOf(line) > width &&
-          line
-            .trim()
-            .replace(/^[✗!·✓] /, '')
-            .includes(' '),
-      ),
-    ).toEqual([])
-    expect(lines.map(line => line.trim())).toContain(`${'技能/'.repeat(30)}SKILL.md`)
+    for (const options of [OPTIONS, VERBOSE]) {
+      const lines = formatReport(report, { ...options, width }).split('\n')
+      const long = lines.filter(line => widthOf(line) > width)
+      expect(long.filter(line => !paths.some(path => line.replace(/^ *[✗✓] | *[,;]?$/g, '').trim() === path))).toEqual([])
+      expect(lines.join('\n')).toContain(paths[1])
+    }
     const failure = formatFailure('index.too_large', 'too many '.repeat(30), { paint: plain, width })
     expect(failure.split('\n').filter(line => widthOf(line) > width)).toEqual([])
   })
+})
+
+test('a skill whose folder is too long for its column has its columns on the next line', () => {
+  const skills = [full('a/SKILL.md'), full(`${'deep/'.repeat(14)}b/SKILL.md`)]
+  expect(formatReport(checked({ skills }), { ...OPTIONS, width: 60 })).toContain(
+    `  a           ~3\n  ${'deep/'.repeat(14)}b\n              ~3\n`,
+  )
 })
 
 test('a fault that costs skills has their number', () => {
@@ -252,14 +348,15 @@ function piece(path: string) {
   return { path, characters: 1, bytes: 1, tokens: 1 }
 }
 
-test('exclusions of manifests are named and counted, with their skills', () => {
+test('exclusions of manifests are counted, with their skills, and named in full lists', () => {
   const excluded = [
     { path: 'drafts', skills: 2 },
     ...Array.from({ length: 11 }, (_, index) => ({ path: `x/${index}.tmp`, skills: 0 })),
   ]
-  const report = formatReport(checked({ excluded }), OPTIONS)
-  expect(report).toContain('\n12 paths excluded by manifests\n  drafts (2 skills)\n  x/0.tmp\n')
-  expect(report).toContain('  x/8.tmp\n  … and 2 more; --all shows them\n')
-  expect(formatReport(checked({ excluded }), { ...OPTIONS, all: true })).toContain('  x/10.tmp\n')
+  const title = '12 paths excluded by manifests, 2 skills in them\n'
+  expect(formatReport(checked({ excluded }), OPTIONS)).toContain(`${title}\n`)
+  const whole = formatReport(checked({ excluded }), { ...OPTIONS, all: true })
+  expect(whole).toContain(`${title}  drafts (2 skills)\n  x/0.tmp\n`)
+  expect(whole).toContain('  x/10.tmp\n')
   expect(formatReport(checked({}), OPTIONS)).not.toContain('excluded')
 })
