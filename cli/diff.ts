@@ -1,4 +1,3 @@
-import { styleText } from 'node:util'
 import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
@@ -6,7 +5,6 @@ import { compareRead, type DiffReport, readSide } from '#indexer/check/differenc
 import { formatDifference } from '#indexer/check/difference-text.ts'
 import { FAIL_ON, type FailOn, FailOnError, failuresOf, parseFailOn } from '#indexer/check/fail-on.ts'
 import { withDigestsLike } from '#indexer/check/file-digests.ts'
-import type { Paint } from '#indexer/check/fold.ts'
 import { formatFailure, formatJson } from '#indexer/check/terminal.ts'
 import { errorCodeOf, IndexError } from '#indexer/pipeline/index-error.ts'
 import { findBase, openCommit } from '#infra/worktree/commit.ts'
@@ -14,6 +12,7 @@ import { findFormerWorktree, findWorktree, WorktreeError } from '#infra/worktree
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { messageIn } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
+import { columnsOfOutput, fileLinksOf, paint } from './terminal.ts'
 
 export interface DiffOptions {
   /** The old side: anything that git takes for a commit. Default: where the branch left the default branch, else `HEAD`. */
@@ -36,12 +35,15 @@ const EXIT_USAGE = 2
 export async function diffFolder(folder: string, options: DiffOptions): Promise<number> {
   try {
     const wanted = wantedOf(options)
-    const report = await readDifference(folder, options)
+    const { report, root } = await readDifference(folder, options)
     const failures = report.status === 'compared' ? failuresOf(report, wanted) : []
-    const width = process.stdout.columns || COLUMNS_WITHOUT_TERMINAL
+    const width = columnsOfOutput()
     if (options.json) process.stdout.write(formatJson(report, 2))
     else if (report.status === 'failed') process.stdout.write(formatFailure(report.errorCode, report.message, { paint, width }))
-    else process.stdout.write(formatDifference(report, { paint, width, all: options.all === true, failures }))
+    else {
+      const how = { paint, width, all: options.all === true, linkTo: fileLinksOf(root), failures }
+      process.stdout.write(formatDifference(report, how))
+    }
     if (report.status === 'failed') return EXIT_USAGE
     return failures.length > 0 ? EXIT_FAILED : EXIT_OK
   } catch (error) {
@@ -59,12 +61,18 @@ function wantedOf({ failOn }: DiffOptions): FailOn[] {
   return wanted
 }
 
+interface Reading {
+  report: DiffReport
+  /** The folder in which the paths of the report begin. */
+  root: string
+}
+
 /** @throws WorktreeError */
-async function readDifference(folder: string, options: DiffOptions): Promise<DiffReport> {
+async function readDifference(folder: string, options: DiffOptions): Promise<Reading> {
   const limits = { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_SECONDS }
   const worktree = await openWorktree(folder, limits, findFormerWorktree)
+  const { root, gitDir, folder: path } = worktree.description
   try {
-    const { gitDir, folder: path } = worktree.description
     if (gitDir === null) throw new WorktreeError(t('problem.notInGit', { folder }))
     const from = await findBase(gitDir, options.from ?? null)
     const repository = { name: 'repository', visibility: options.private ? 'private' : 'public' } as const
@@ -77,13 +85,13 @@ async function readDifference(folder: string, options: DiffOptions): Promise<Dif
       const compared = await compareRead(before, { ...after, items }, { from, to: { commit: null }, path })
       // A folder that is on neither side is misspelt.
       if (compared.items.length === 0) await findWorktree(folder)
-      return compared
+      return { report: compared, root }
     } finally {
       await old.close()
     }
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error
-    return { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }
+    return { report: { format: 1, status: 'failed', errorCode: errorCodeOf(error), message: error.message }, root }
   } finally {
     await worktree.close()
   }
@@ -94,7 +102,3 @@ const LIMITS = {
   treeDepthSegments: Number.MAX_SAFE_INTEGER,
   seconds: INDEX_WALL_SECONDS,
 }
-const COLUMNS_WITHOUT_TERMINAL = 80
-
-// Colors only on a terminal, and not with `NO_COLOR`.
-const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })

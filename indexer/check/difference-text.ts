@@ -2,11 +2,11 @@ import { groupAlike, TOLD_KINDS } from '#core/change-groups.ts'
 import { listOf } from '#core/change-words.ts'
 import type { ChangeItem } from '#core/contract/changes.ts'
 import { printable } from '#core/hidden-text.ts'
-import { t } from '#words/t.ts'
+import { formatNumber, t } from '#words/t.ts'
 import type { Compared, NewError } from './difference.ts'
 import { countOf, countsOf, notComparedLine, pointsOf, type SharedFact, SIGNS, tokensOf, whatOf } from './difference-words.ts'
 import type { FailOn } from './fail-on.ts'
-import { fold, type Paint, type Style } from './fold.ts'
+import { type Entry, entryLines, fold, type Paint, type Span, type Style, signedLines } from './fold.ts'
 
 export interface DifferenceOptions {
   paint: Paint
@@ -14,6 +14,8 @@ export interface DifferenceOptions {
   width: number
   /** Print every list in full. */
   all: boolean
+  /** The URL of a file of the working folder; `null` where the terminal has no links. */
+  linkTo(path: string): string | null
   /** The kinds of differences on which the caller fails. */
   failures: readonly FailOn[]
 }
@@ -29,81 +31,87 @@ export function formatDifference(compared: Compared, options: DifferenceOptions)
   return `${[...lines, summary(compared, options).join('\n')].join('\n\n')}\n`
 }
 
-function heading({ from, to, path }: Compared, { paint }: DifferenceOptions): string[] {
+function heading({ from, to, path }: Compared, options: DifferenceOptions): string[] {
   const place = path === '' ? t('check.wholeRepository') : t('check.oneFolder', { folder: printable(path) })
   const until = to.commit === null ? t('diff.workingFolder') : to.commit.slice(0, 12)
   return [
-    paint('bold', t('diff.title', { place })),
-    paint('dim', t('diff.range', { ref: printable(from.ref), commit: from.commit.slice(0, 12), until })),
+    ...sentence({ text: t('diff.title', { place }), style: 'bold' }, options),
+    ...sentence(
+      { text: t('diff.range', { ref: printable(from.ref), commit: from.commit.slice(0, 12), until }), style: 'dim' },
+      options,
+    ),
   ]
+}
+
+function sentence(span: Span, { paint, width }: DifferenceOptions): string[] {
+  return fold([span], { paint, width, indent: 0 })
 }
 
 function facts(compared: Compared, options: DifferenceOptions): string[] {
-  const { paint, width } = options
-  const lines = (fact: SharedFact) => [
-    ...fold([{ text: `! ${fact.text}`, style: 'yellow' }], { paint, width, indent: 2 }),
-    ...(fact.items.length === 0 ? [] : fold([{ text: namesOf(fact.items, options) }], { paint, width, indent: 6 })),
+  const lines = ({ text, items }: SharedFact) => [
+    ...signedLines({ text: '!', style: 'yellow' }, [{ text, style: 'yellow' }], options),
+    ...(items.length === 0 ? [] : fold([{ text: namesOf(items, options) }], { ...options, indent: 6 })),
   ]
-  return list(t('diff.lookAt'), pointsOf(compared).map(lines), options)
+  const { shown, left } = cutList(pointsOf(compared), options)
+  return listLines(t('diff.lookAt'), shown.flatMap(lines), left, options)
 }
 
 function block({ items, errors }: Compared, kind: ChangeItem['kind'], options: DifferenceOptions): string[] {
-  const groups = groupAlike(items.filter(item => item.kind === kind))
-  return list(
-    t(`diff.kinds.${kind}`),
-    groups.map(group => groupLines(group, errors, options)),
-    options,
-  )
+  const { shown, left } = cutList(groupAlike(items.filter(item => item.kind === kind)), options)
+  const entries = shown.map(group => entryOf(group, errors, options))
+  return listLines(t(`diff.kinds.${kind}`), entryLines(entries, options), left, options)
 }
 
-/** @param entries each in its lines */
-function list(title: string, entries: readonly string[][], { paint, all }: DifferenceOptions): string[] {
-  if (entries.length === 0) return []
-  const shown = all ? entries : entries.slice(0, SHOWN)
-  const left = entries.length - shown.length
-  const more = left === 0 ? [] : [paint('dim', `  ${t('check.more', { n: left })}`)]
-  return [paint('bold', title), ...shown.flat(), ...more]
+function cutList<Item>(items: readonly Item[], { all }: DifferenceOptions): { shown: readonly Item[]; left: number } {
+  const shown = all ? items : items.slice(0, SHOWN)
+  return { shown, left: items.length - shown.length }
+}
+
+/** @param left how many entries are not shown */
+function listLines(title: string, lines: readonly string[], left: number, { paint }: DifferenceOptions): string[] {
+  if (lines.length === 0) return []
+  return [
+    paint('bold', title),
+    ...lines,
+    ...(left === 0 ? [] : [paint('dim', `  ${t('check.more', { n: formatNumber(left) })}`)]),
+  ]
 }
 
 /** @param group items that differ alike, or one item */
-function groupLines(group: readonly ChangeItem[], errors: readonly NewError[], options: DifferenceOptions): string[] {
-  const { paint, width, all } = options
+function entryOf(group: readonly ChangeItem[], errors: readonly NewError[], options: DifferenceOptions): Entry {
   const [item] = group as readonly [ChangeItem]
   const tokens = tokensOf(group)
-  const what = `${whatOf(item, errors, all)}${tokens === '' ? '' : `; ${tokens}`}`
-  const isOne = group.length === 1
-  return [
-    `  ${paint(STYLES[item.change], SIGNS[item.change])} ${paint('bold', isOne ? printable(item.path) : countOf(group))}`,
-    ...fold([{ text: what }], { paint, width, indent: 6 }),
-    ...(isOne
-      ? []
-      : fold(
-          [
-            {
-              text: namesOf(
-                group.map(({ path }) => path),
-                options,
-              ),
-              style: 'dim',
-            },
-          ],
-          { paint, width, indent: 6 },
-        )),
-  ]
+  const sign = { text: SIGNS[item.change], style: STYLES[item.change] }
+  const said = [{ text: `${whatOf(item, errors, options.all)}${tokens === '' ? '' : `; ${tokens}`}` }]
+  if (group.length > 1) {
+    const paths = group.map(({ path }) => path)
+    return {
+      sign,
+      place: { text: countOf(group), style: 'bold' },
+      said,
+      below: [{ text: namesOf(paths, options), style: 'dim' }],
+    }
+  }
+  const link = item.change === 'removed' ? null : options.linkTo(item.path)
+  return { sign, place: { text: printable(item.path), style: 'bold', ...(link !== null && { link }) }, said }
 }
 
 function namesOf(paths: readonly string[], { all }: DifferenceOptions): string {
   return listOf(paths.map(printable), all)
 }
 
-function summary(compared: Compared, { paint, failures }: DifferenceOptions): string[] {
-  const { errors } = compared
+function summary(compared: Compared, options: DifferenceOptions): string[] {
+  const { errors, truncated } = compared
+  const { failures } = options
   const notCompared = notComparedLine(compared)
-  return [
-    paint('bold', countsOf(compared)),
-    ...(notCompared === null ? [] : [paint('yellow', `! ${notCompared}`)]),
-    ...(errors.length === 0 ? [] : [paint('red', `✗ ${t('counts.newError', { n: errors.length })}`)]),
-    ...(compared.truncated ? [paint('yellow', `! ${t('diff.truncated')}`)] : []),
-    ...(failures.length === 0 ? [] : [paint('red', `✗ ${t('diff.failedOn', { kinds: failures.join(', ') })}`)]),
+  const lines: Span[] = [
+    { text: countsOf(compared), style: 'bold' },
+    ...(notCompared === null ? [] : [{ text: `! ${notCompared}`, style: 'yellow' as const }]),
+    ...(errors.length === 0 ? [] : [{ text: `✗ ${t('counts.newError', { n: errors.length })}`, style: 'red' as const }]),
+    ...(truncated ? [{ text: `! ${t('diff.truncated')}`, style: 'yellow' as const }] : []),
+    ...(failures.length === 0
+      ? []
+      : [{ text: `✗ ${t('diff.failedOn', { kinds: failures.join(', ') })}`, style: 'red' as const }]),
   ]
+  return lines.flatMap(line => sentence(line, options))
 }

@@ -83,6 +83,42 @@ export function painted({ text, style, link }: Span, paint: Paint): string {
 const OSC_8 = '\u001B]8;;'
 const END = '\u001B\\'
 
+/** An entry of a list. */
+export interface Entry {
+  sign: Span
+  /** What it is about: a path, `path:line` or a count. Stands whole. */
+  place: Span
+  /** What is told of it. */
+  said: readonly Span[]
+  /** What stands on lines of its own below. */
+  below?: readonly Span[]
+}
+
+/** Entries of a list, each on one line, in columns. If one does not fit, each place has a line of its own, and what is told stands below. */
+export function entryLines(entries: readonly Entry[], { paint, width }: Pick<FoldOptions, 'paint' | 'width'>): string[] {
+  const column = columnWidth(entries.map(({ place }) => place.text))
+  const lengthOf = ({ place, said }: Entry) => 4 + Math.max(column, widthOf(place.text)) + 2 + widthOf(textOf(said))
+  const isTable = entries.every(entry => entry.said.length === 0 || lengthOf(entry) <= width)
+  const folded = (spans: readonly Span[]) => (spans.length === 0 ? [] : fold(spans, { paint, width, indent: 4 }))
+  return entries.flatMap(({ sign, place, said, below = [] }) => {
+    const first = `  ${painted(sign, paint)} ${painted(place, paint)}`
+    if (said.length === 0) return [first, ...folded(below)]
+    if (!isTable) return [first, ...folded(said), ...folded(below)]
+    const [line] = fold(said, { paint, width: Number.POSITIVE_INFINITY, indent: 0 })
+    return [`${first}${padded('', column - widthOf(place.text))}  ${line}`, ...folded(below)]
+  })
+}
+
+export function textOf(spans: readonly Span[]): string {
+  return spans.map(span => span.text).join(' ')
+}
+
+/** A sentence behind a sign. */
+export function signedLines(sign: Span, said: readonly Span[], { paint, width }: Pick<FoldOptions, 'paint' | 'width'>): string[] {
+  const [first = '', ...rest] = fold(said, { paint, width, indent: 4 })
+  return [`  ${painted(sign, paint)} ${first.slice(4)}`, ...rest]
+}
+
 /** Maximum width of a column; longer cells overflow. */
 const MAX_COLUMN_WIDTH = 60
 

@@ -1,6 +1,6 @@
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { formatNumber, formatTenths, t } from '#words/t.ts'
-import { columnWidth, fold, padded, painted, type Span, widthOf } from './fold.ts'
+import { type Entry, entryLines, fold, type Span, textOf } from './fold.ts'
 import type { Checked, Finding } from './schema.ts'
 import { COLORS, type ListOptions, licenseName, licenseOf, more, NOUNS, SIGNS, skillLines } from './skill-table.ts'
 
@@ -73,12 +73,10 @@ function findingsBlocks(report: Checked, options: TerminalOptions): string[][] {
 /** Findings of one code: each with its place, and once what to do. What all of them say is told once, too. */
 function groupLines(group: readonly Finding[], severity: Finding['severity'], options: TerminalOptions): string[] {
   const shown = options.all ? group : group.slice(0, SHOWN[severity])
-  const sign = { text: SIGNS[severity], style: COLORS[severity] }
   const [first] = group as readonly [Finding]
-  if (group.length === 1) return entryLines([{ sign, finding: first, spans: [...saidOf(first), ...adviceOf(first)] }], options)
-  const texts = new Set(group.map(finding => textOf(saidOf(finding))))
-  const isSame = texts.size === 1
-  const entries = shown.map(finding => ({ sign, finding, spans: isSame ? [] : saidOf(finding) }))
+  if (group.length === 1) return entryLines([entryOf(first, [...saidOf(first), ...adviceOf(first)], options)], options)
+  const isSame = new Set(group.map(finding => textOf(saidOf(finding)))).size === 1
+  const entries = shown.map(finding => entryOf(finding, isSame ? [] : saidOf(finding), options))
   return [
     ...entryLines(entries, options),
     ...more(group.length - shown.length, options, 4),
@@ -103,31 +101,15 @@ function adviceOf({ advice, code }: Finding): Span[] {
   ]
 }
 
-interface Entry {
-  sign: Span
-  finding: Finding
-  spans: readonly Span[]
-}
-
-/** Entries of a list, each on one line, in columns. Where one does not fit, each has its place on a line of its own. */
-function entryLines(entries: readonly Entry[], options: TerminalOptions): string[] {
-  const { paint, width, linkTo } = options
-  const column = columnWidth(entries.map(({ finding }) => placeOf(finding)))
-  const lengthOf = ({ finding, spans }: Entry) => 4 + Math.max(column, widthOf(placeOf(finding))) + 2 + widthOf(textOf(spans))
-  const isTable = entries.every(entry => entry.spans.length === 0 || lengthOf(entry) <= width)
-  return entries.flatMap(({ sign, finding, spans }) => {
-    const text = placeOf(finding)
-    const link = linkTo(finding.path, finding.line)
-    const place = `  ${painted(sign, paint)} ${painted({ text, ...(link !== null && { link }) }, paint)}`
-    if (spans.length === 0) return [place]
-    if (!isTable) return [place, ...fold(spans, { paint, width, indent: 4 })]
-    const [said] = fold(spans, { paint, width: Number.POSITIVE_INFINITY, indent: 0 })
-    return [`${place}${padded('', column - widthOf(text))}  ${said}`]
-  })
-}
-
-function textOf(spans: readonly Span[]): string {
-  return spans.map(span => span.text).join(' ')
+/** @param sign default: that of its severity */
+function entryOf(finding: Finding, said: readonly Span[], { linkTo }: TerminalOptions, sign?: Span): Entry {
+  const { severity, path, line } = finding
+  const link = linkTo(path, line)
+  return {
+    sign: sign ?? { text: SIGNS[severity], style: COLORS[severity] },
+    place: { text: placeOf(finding), ...(link !== null && { link }) },
+    said,
+  }
 }
 
 function placeOf({ path, line }: Finding): string {
@@ -140,17 +122,14 @@ function changesBlock({ changes }: Checked, options: TerminalOptions): string[] 
   const title = t('check.changes', { mended: formatNumber(mended.length), added: formatNumber(added.length) })
   const shown = (findings: readonly Finding[]) => (options.all ? findings : findings.slice(0, SHOWN.change))
   const left = mended.length + added.length - shown(mended).length - shown(added).length
-  const entry = (finding: Finding, sign: Span) => ({ sign, finding, spans: [...saidOf(finding), ...adviceOf(finding)] })
+  const lines = (findings: readonly Finding[], signOf: (finding: Finding) => Span) => {
+    const entry = (finding: Finding) => entryOf(finding, [...saidOf(finding), ...adviceOf(finding)], options, signOf(finding))
+    return entryLines(shown(findings).map(entry), options)
+  }
   return [
     options.paint('bold', title),
-    ...entryLines(
-      shown(mended).map(finding => entry(finding, { text: '✓', style: 'green' })),
-      options,
-    ),
-    ...entryLines(
-      shown(added).map(finding => entry(finding, { text: '+', style: COLORS[finding.severity] })),
-      options,
-    ),
+    ...lines(mended, () => ({ text: '✓', style: 'green' })),
+    ...lines(added, ({ severity }) => ({ text: '+', style: COLORS[severity] })),
     ...more(left, options),
   ]
 }

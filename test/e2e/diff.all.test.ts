@@ -67,8 +67,8 @@ test('a manifest is shown with the skills that it changes', async () => {
   await write({ 'SKILLSET.md': '---\nname: all\nlicense: MIT\n---\nBe very brief.\n' })
   const { status, stdout } = await run(root)
   expect(status).toBe(0)
-  expect(stdout).toMatch(/~ SKILLSET\.md\n\s+rules; changes 2 skills/)
-  expect(stdout).toMatch(/~ a\/SKILL\.md\n\s+rules by SKILLSET\.md/)
+  expect(stdout).toMatch(/~ SKILLSET\.md +rules; changes 2 skills/)
+  expect(stdout).toMatch(/~ a\/SKILL\.md +rules by SKILLSET\.md/)
   expect(stdout).toContain('2 skills changed; 1 manifest changed')
 })
 
@@ -99,10 +99,8 @@ test('a rule above many skills is reported once, and a fact of it once, before o
     'c/SKILL.md': SKILL('c', 'Other.\u202e\n'),
   })
   const { stdout } = await run(root)
-  expect(stdout).toMatch(
-    /~ 5 skills\n +rules by SKILLSET\.md; .* tokens\n +a\/SKILL\.md, b\/SKILL\.md, d\/SKILL\.md and 2 more\n/,
-  )
-  expect(stdout).toMatch(/~ c\/SKILL\.md\n +rules by SKILLSET\.md; body; /)
+  expect(stdout).toMatch(/~ 5 skills +rules by SKILLSET\.md; .* tokens\n +a\/SKILL\.md, b\/SKILL\.md, d\/SKILL\.md and 2 more\n/)
+  expect(stdout).toMatch(/~ c\/SKILL\.md +rules by SKILLSET\.md; body; /)
   expect(stdout.match(/rules\.example/g)).toHaveLength(1)
   expect(stdout.indexOf('U+202E')).toBeLessThan(stdout.indexOf('rules.example'))
   expect((await run(root, '--all')).stdout).toContain('e/SKILL.md, f/SKILL.md\n')
@@ -113,8 +111,8 @@ test('a manifest that became invalid is reported, with the skills that its folde
   const { status, stdout } = await run(root)
   expect(status).toBe(0)
   expect(stdout).toMatch(/! SKILLSET\.md: yaml: [^[]*\[manifest\.unreadable\]\n +a\/SKILL\.md, b\/SKILL\.md\n/)
-  expect(stdout).toMatch(/- SKILLSET\.md\n +not valid any more, so its folder is closed; changes 2 skills;/)
-  expect(stdout).toMatch(/- a\/SKILL\.md\n +removed: SKILLSET\.md is not valid any more, which closes its\s+folder;/)
+  expect(stdout).toMatch(/- SKILLSET\.md +not valid any more, so its folder is closed; changes 2 skills;/)
+  expect(stdout).toMatch(/- a\/SKILL\.md +removed: SKILLSET\.md is not valid any more, which closes its folder;/)
   expect(stdout).toContain('✗ 1 new error')
   const { errors } = await compared()
   expect(errors).toMatchObject([{ code: 'manifest.unreadable', path: 'SKILLSET.md', skills: ['a/SKILL.md', 'b/SKILL.md'] }])
@@ -135,7 +133,7 @@ test('a skill that lost required content is reported, with the reason', async ()
   const { stdout } = await run(root, '--from', 'HEAD')
   expect(stdout).toMatch(/! SKILLSET\.md: no regular file docs\/guide\.md\s+\[include\.missing\]\n +a\/SKILL\.md, b\/SKILL\.md\n/)
   expect(stdout).toMatch(
-    /~ a\/SKILL\.md\n +includes by docs\/guide\.md \(removed\); serving; incomplete now: required\s+content is missing;/,
+    /~ a\/SKILL\.md +includes by docs\/guide\.md \(removed\); serving; incomplete now: required content is missing;/,
   )
   expect((await run(root, '--from', 'HEAD', '--fail-on', 'errors')).status).toBe(1)
   git('commit', '-qam', 'missing')

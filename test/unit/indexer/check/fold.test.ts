@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fold, type Paint, painted } from '#indexer/check/fold.ts'
+import { type Entry, entryLines, fold, type Paint, painted, signedLines } from '#indexer/check/fold.ts'
 
 const plain: Paint = (_style, text) => text
 const marked: Paint = (style, text) => `<${style}>${text}</${style}>`
@@ -38,5 +38,29 @@ test('a link takes the columns of its text, and its style is inside', () => {
   expect(fold([{ text: 'a b', whole: true, link }, { text: 'is here' }], NARROW)).toEqual([
     `  \u001B]8;;${link}\u001B\\a b\u001B]8;;\u001B\\ is`,
     '  here',
+  ])
+})
+
+test('entries stand in columns, or each with what is told of it below', () => {
+  const entry = (path: string, text: string): Entry => ({ sign: { text: '~' }, place: { text: path }, said: [{ text }] })
+  const entries = [entry('a.md', 'changed'), { ...entry('long.md', 'moved from b.md'), below: [{ text: 'c.md' }] }]
+  expect(entryLines(entries, { paint: plain, width: 40 })).toEqual([
+    '  ~ a.md     changed',
+    '  ~ long.md  moved from b.md',
+    '    c.md',
+  ])
+  expect(entryLines(entries, { paint: plain, width: 20 })).toEqual([
+    '  ~ a.md',
+    '    changed',
+    '  ~ long.md',
+    '    moved from b.md',
+    '    c.md',
+  ])
+})
+
+test('a sentence behind a sign hangs below itself', () => {
+  expect(signedLines({ text: '!' }, [{ text: 'one two three' }], { paint: plain, width: 12 })).toEqual([
+    '  ! one two',
+    '    three',
   ])
 })
