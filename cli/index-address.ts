@@ -80,8 +80,12 @@ async function indexWith(infra: Infra, address: Address): Promise<number> {
     printer.end()
     if (written === null) return report(t('index.already'), EXIT_OK)
     const { skills, documents } = written.header.root.folder.counts
-    const { objects, bytes } = written
-    const counted = t('index.written', { skills, documents, objects, bytes })
+    const counted = t('index.written', {
+      skills: t('counts.skill', { n: skills }),
+      documents: t('counts.document', { n: documents }),
+      objects: t('counts.object', { n: written.objects }),
+      bytes: t('counts.byte', { n: written.bytes }),
+    })
     return report(written.header.truncated ? t('index.partial', { written: counted }) : counted, EXIT_OK)
   } catch (error) {
     printer.end()

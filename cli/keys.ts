@@ -6,6 +6,7 @@ import { systemRandom } from '#infra/system/system.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { parseKeySettings } from './service-settings.ts'
+import { type Line, printLines } from './terminal.ts'
 
 export interface RotateOptions {
   /** Overrides `MOUNTGLASS_STORE`. */
@@ -30,7 +31,7 @@ export async function rotateKeys({ store, retire }: RotateOptions, env: NodeJS.P
   try {
     const settings = parseInfraSettings(store === undefined ? env : { ...env, MOUNTGLASS_STORE: store })
     const { keys } = parseKeySettings(env)
-    process.stdout.write(keys === null ? await changeStored(settings, retire) : describeValues(keys, retire))
+    printLines(keys === null ? await changeStored(settings, retire) : describeValues(keys, retire))
     return EXIT_OK
   } catch (error) {
     process.stderr.write(`mountglass: ${messageIn(error)}\n`)
@@ -39,54 +40,51 @@ export async function rotateKeys({ store, retire }: RotateOptions, env: NodeJS.P
 }
 
 /** @returns what is printed, without the keys */
-async function changeStored({ store }: Pick<InfraSettings, 'store'>, retire: string | undefined): Promise<string> {
+async function changeStored({ store }: Pick<InfraSettings, 'store'>, retire: string | undefined): Promise<Line[]> {
   if (store.kind === 's3') throw new SettingsError('MOUNTGLASS_KEYS', t('problem.asTheService'))
   if (store.kind === 'memory') throw new SettingsError('MOUNTGLASS_STORE', t('problem.memoryKeepsNoKeys'))
-  let said = ''
+  let said: Line[] = []
   const isChanged = await changeSecret(store.folder, 'keys', text => {
     const keys = parseSealingKeys(text)
     if (keys === null) throw new SettingsError('MOUNTGLASS_KEYS', t('problem.keysUnchanged'))
     if (retire !== undefined) {
-      said = linesOf(t('keys.removed', { kid: retire }), t('keys.restart'))
+      said = [t('keys.removed', { kid: retire }), t('keys.restart')]
       return JSON.stringify(without(keys, retire))
     }
     const key = plusOne(keys)
-    said = linesOf(t('keys.added', { kid: key.kid }), t('keys.restart'), retireLater(keys))
+    said = [t('keys.added', { kid: key.kid }), t('keys.restart'), retireLater(keys)]
     return JSON.stringify([key, ...keys])
   })
   if (!isChanged) throw new SentenceError(t('problem.noKeys', { folder: store.folder }))
   return said
 }
 
-function linesOf(...lines: readonly string[]): string {
-  return lines.map(line => `${line}\n`).join('')
-}
-
 /** @returns what is printed: values of `MOUNTGLASS_KEYS`, each on a line of its own */
-function describeValues(keys: SealingKeys, retire: string | undefined): string {
+function describeValues(keys: SealingKeys, retire: string | undefined): Line[] {
   if (retire !== undefined) {
-    return linesOf(t('keys.setWithout'), formatSetting(without(keys, retire)))
+    return [t('keys.setWithout'), formatSetting(without(keys, retire))]
   }
   const [first, ...rest] = keys as [SealingKeys[number], ...SealingKeys]
   const key = plusOne(keys)
   const { kid } = key
-  return linesOf(
+  const last = retireLater(keys)
+  return [
     t('keys.steps'),
     t('keys.first', { kid }),
     formatSetting([first, key, ...rest]),
     t('keys.second', { kid }),
     formatSetting([key, first, ...rest]),
-    t('keys.third', { retireLater: retireLater(keys) }),
-  )
+    { ...last, said: t('keys.third', { retireLater: last.said }) },
+  ]
 }
 
-function formatSetting(keys: SealingKeys): string {
-  return `MOUNTGLASS_KEYS=${JSON.stringify(keys)}`
+function formatSetting(keys: SealingKeys): Line {
+  return { said: '', command: `MOUNTGLASS_KEYS=${JSON.stringify(keys)}` }
 }
 
 /** A sign-in that nothing refreshed for a month is asked for anew in any case. */
-function retireLater(keys: SealingKeys): string {
-  return t('keys.retireLater', { command: `mountglass keys rotate --retire ${keys[0]?.kid}` })
+function retireLater(keys: SealingKeys) {
+  return { said: t('keys.retireLater'), command: `mountglass keys rotate --retire ${keys[0]?.kid}` }
 }
 
 /** @throws SentenceError */

@@ -1,5 +1,4 @@
 import { readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { styleText } from 'node:util'
 import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { SettingsError } from '#core/settings.ts'
@@ -19,9 +18,10 @@ import {
 } from './lock/lock-file.ts'
 import { readPin } from './lock/read-pin.ts'
 import { remoteAnswers } from './lock/remote-answers.ts'
-import { formatPin, formatVerdicts, type Paint, pinnedAddress } from './lock/report.ts'
+import { formatPin, formatVerdicts, pinnedAddress } from './lock/report.ts'
 import { readTypedPin } from './lock/typed-pin.ts'
 import { say } from './say.ts'
+import { columnsOfOutput, paint, printLines } from './terminal.ts'
 
 export interface PinOptions {
   /** Origin of a running deployment; without it this process reads the repositories itself. */
@@ -59,7 +59,7 @@ export async function pin(typed: string[], options: PinOptions & { lock?: string
       printJson({ format: 1, lock: file, pinned: pins.map(({ pinned }) => ({ ...pinned, pinned: pinnedAddress(pinned) })) })
     else
       print([
-        ...pins.flatMap(({ asked, pinned }) => formatPin(pinned, asked, { paint })),
+        ...pins.flatMap(({ asked, pinned }) => formatPin(pinned, asked, written())),
         '',
         t('pin.pinned', { file, n: addresses.length }),
       ])
@@ -99,12 +99,12 @@ export async function verify(
     const isOutdated = formatLockFile(updated) !== formatLockFile(lock)
     const isWritten = options.update === true && isOutdated
     if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts })
-    else print(formatVerdicts(verdicts, { paint }, options.service))
+    else print(formatVerdicts(verdicts, written(), options.service))
     if (isWritten) await writeLock(file, updated)
     if (!options.json && isWritten) print([t('verify.written', { file })])
     // What `--update` would keep, such as a repository that may only be hidden, it does not accept.
     if (!options.json && !options.update && isOutdated && exitCode === 1)
-      print([t('verify.accept', { command: `mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}` })])
+      printLines([{ said: t('verify.accept'), command: `mountglass verify --update${file === LOCK_FILE ? '' : ` ${file}`}` }])
     return options.update && exitCode === 1 ? exitCodeOf(verdicts.filter(isKept), false) : exitCode
   })
 }
@@ -245,8 +245,9 @@ async function reportingFaults(file: string, run: () => Promise<number>): Promis
   }
 }
 
-// Colors only on a terminal, and not with `NO_COLOR`.
-const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
+function written() {
+  return { paint, width: columnsOfOutput() }
+}
 
 function print(lines: readonly string[]): void {
   process.stdout.write(lines.map(line => `${line}\n`).join(''))

@@ -4,7 +4,8 @@ import { SettingsError } from '#core/settings.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
 import { messageIn } from '#words/sentence.ts'
-import { t } from '#words/t.ts'
+import { formatNumber, t } from '#words/t.ts'
+import { printLines } from './terminal.ts'
 
 export interface PublishCommand {
   /** Overrides `MOUNTGLASS_STORE`. */
@@ -37,10 +38,10 @@ export async function publish(
       const { uploads, changes } = await publishContent(stores, read, dryRun)
       const lines = [
         ...changes.map(({ change, name }) => t(`publish.${change}`, { name })),
-        ...uploads.map(({ name, sizeBytes }) => t('publish.upload', { name, bytes: sizeBytes })),
+        ...uploads.map(({ name, sizeBytes }) => t('publish.upload', { name, bytes: formatNumber(sizeBytes) })),
       ]
       const result = lines.length === 0 ? t('publish.nothing') : dryRun ? t('publish.dryRun') : t('publish.published')
-      process.stdout.write([...lines, result].map(line => `${line}\n`).join(''))
+      printLines([...lines, result])
       return EXIT_OK
     } finally {
       await stores.close()

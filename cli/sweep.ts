@@ -7,6 +7,7 @@ import { openStores, type Stores } from '#infra/stores.ts'
 import { systemClock } from '#infra/system/system.ts'
 import { messageIn } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
+import { printLines } from './terminal.ts'
 
 export interface SweepCommand {
   /** Overrides `MOUNTGLASS_STORE`. */
@@ -59,7 +60,7 @@ async function sweepOpened(stores: Stores, { days, remove = false }: Omit<SweepC
   try {
     const onFailure = (place: string, error: unknown) => report(t('sweep.cannotSweep', { place, reason: messageIn(error) }))
     const tally = await sweepStore(stores, systemClock, { days, remove, signal: stop.signal, onFailure })
-    process.stdout.write(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }))
+    printLines(formatTally({ ...tally, leftovers: await stores.leftovers(remove) }, { days, remove }))
     if (tally.failures === 0) return EXIT_OK
     return report(t('sweep.notSwept', { n: tally.failures }))
   } catch (error) {

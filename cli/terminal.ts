@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { styleText } from 'node:util'
-import type { Paint } from '#indexer/check/fold.ts'
+import { fold, type Paint } from '#indexer/check/fold.ts'
 
 /* What the terminal of a command can show: colors, columns and links. */
 
@@ -12,6 +12,21 @@ export const paint: Paint = (style, text) => styleText(style, text, { stream: pr
 /** Columns of standard output. In a file or a pipe nothing is folded, so that one entry stays one line. */
 export function columnsOfOutput(): number {
   return process.stdout.columns || Number.POSITIVE_INFINITY
+}
+
+/** A sentence, with the command to type that it ends with. */
+export type Line = string | { said: string; command: string }
+
+/** Prints sentences, folded between words. What is indented stays so. */
+export function printLines(lines: readonly Line[]): void {
+  const width = columnsOfOutput()
+  const folded = lines.flatMap(line => {
+    const { said, command } = typeof line === 'string' ? { said: line, command: null } : line
+    const indent = said.length - said.trimStart().length
+    const spans = [{ text: said }, ...(command === null ? [] : [{ text: command, whole: true }])]
+    return fold(spans, { paint, width, indent })
+  })
+  process.stdout.write(folded.map(line => `${line}\n`).join(''))
 }
 
 /**

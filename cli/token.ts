@@ -3,9 +3,11 @@ import type { PeopleContext } from '#api/people/context.ts'
 import type { AgentToken, PersonRecord } from '#api/people/records.ts'
 import { parseAddress } from '#core/address.ts'
 import { ServiceError } from '#core/errors.ts'
+import { printable } from '#core/hidden-text.ts'
 import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
+import { columnWidth, padded } from '#indexer/check/fold.ts'
 import { parseInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
@@ -73,10 +75,7 @@ async function run(command: TokenCommand, context: PeopleContext, infra: Pick<In
     case 'list': {
       const record = await context.records.people.read(person)
       const active = activeTokens(record?.tokens ?? [], context.clock.now())
-      return active
-        .filter(({ address }) => command.address === null || address === command.address)
-        .map(token => formatLine(token))
-        .join('')
+      return formatList(active.filter(({ address }) => command.address === null || address === command.address))
     }
     case 'delete': {
       await deleteAgentToken(context, person, command.id)
@@ -99,7 +98,16 @@ async function findPrivate({ local }: Pick<Infra, 'local'>, text: string): Promi
   return found.value
 }
 
-function formatLine({ id, address, label, expiresAt, lastUsedAt }: AgentToken): string {
-  const used = lastUsedAt === null ? t('token.neverUsed') : t('token.used', { at: lastUsedAt })
-  return `${[id, address, t('token.expires', { at: expiresAt }), used, label].join('\t')}\n`
+/** In columns on a terminal; elsewhere separated by tabs, for scripts. */
+function formatList(tokens: readonly AgentToken[]): string {
+  const rows = tokens.map(({ id, address, label, expiresAt, lastUsedAt }) => [
+    id,
+    address,
+    t('token.expires', { at: expiresAt }),
+    lastUsedAt === null ? t('token.neverUsed') : t('token.used', { at: lastUsedAt }),
+    label,
+  ])
+  if (!process.stdout.isTTY) return rows.map(row => `${row.join('\t')}\n`).join('')
+  const widths = [0, 1, 2, 3].map(column => columnWidth(rows.map(row => row[column] ?? '')))
+  return rows.map(row => `${row.map((cell, at) => padded(printable(cell), widths[at] ?? 0)).join('  ')}\n`).join('')
 }

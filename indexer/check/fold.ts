@@ -94,18 +94,22 @@ export interface Entry {
   below?: readonly Span[]
 }
 
-/** Entries of a list, each on one line, in columns. If one does not fit, each place has a line of its own, and what is told stands below. */
-export function entryLines(entries: readonly Entry[], { paint, width }: Pick<FoldOptions, 'paint' | 'width'>): string[] {
-  const column = columnWidth(entries.map(({ place }) => place.text))
-  const lengthOf = ({ place, said }: Entry) => 4 + Math.max(column, widthOf(place.text)) + 2 + widthOf(textOf(said))
-  const isTable = entries.every(entry => entry.said.length === 0 || lengthOf(entry) <= width)
-  const folded = (spans: readonly Span[]) => (spans.length === 0 ? [] : fold(spans, { paint, width, indent: 4 }))
-  return entries.flatMap(({ sign, place, said, below = [] }) => {
-    const first = `  ${painted(sign, paint)} ${painted(place, paint)}`
-    if (said.length === 0) return [first, ...folded(below)]
-    if (!isTable) return [first, ...folded(said), ...folded(below)]
+/** Where entries are printed. Default indent: 2. */
+type ListPlace = Pick<FoldOptions, 'paint' | 'width'> & Partial<Pick<FoldOptions, 'indent'>>
+
+/** Entries of a list: what fits on one line stands in columns; else the place has a line of its own, and what is told of it stands below. */
+export function entryLines(entries: readonly Entry[], { paint, width, indent = 2 }: ListPlace): string[] {
+  const isOneLine = ({ place, said }: Entry, column: number) =>
+    indent + 2 + Math.max(column, widthOf(place.text)) + 2 + widthOf(textOf(said)) <= width
+  const column = columnWidth(entries.filter(entry => isOneLine(entry, 0)).map(({ place }) => place.text))
+  return entries.flatMap(entry => {
+    const { sign, place, said } = entry
+    const first = `${' '.repeat(indent)}${painted(sign, paint)} ${painted(place, paint)}`
+    const below = entry.below === undefined ? [] : fold(entry.below, { paint, width, indent: indent + 4 })
+    if (said.length === 0) return [first, ...below]
+    if (!isOneLine(entry, column)) return [first, ...fold(said, { paint, width, indent: indent + 2 }), ...below]
     const [line] = fold(said, { paint, width: Number.POSITIVE_INFINITY, indent: 0 })
-    return [`${first}${padded('', column - widthOf(place.text))}  ${line}`, ...folded(below)]
+    return [`${first}${padded('', column - widthOf(place.text))}  ${line}`, ...below]
   })
 }
 
@@ -114,9 +118,9 @@ export function textOf(spans: readonly Span[]): string {
 }
 
 /** A sentence behind a sign. */
-export function signedLines(sign: Span, said: readonly Span[], { paint, width }: Pick<FoldOptions, 'paint' | 'width'>): string[] {
-  const [first = '', ...rest] = fold(said, { paint, width, indent: 4 })
-  return [`  ${painted(sign, paint)} ${first.slice(4)}`, ...rest]
+export function signedLines(sign: Span, said: readonly Span[], { paint, width, indent = 2 }: ListPlace): string[] {
+  const [first = '', ...rest] = fold(said, { paint, width, indent: indent + 2 })
+  return [`${' '.repeat(indent)}${painted(sign, paint)} ${first.slice(indent + 2)}`, ...rest]
 }
 
 /** Maximum width of a column; longer cells overflow. */

@@ -55,7 +55,7 @@ interface Leftovers {
 export function formatTally(
   tally: Tally & { leftovers: Leftovers },
   { days, remove }: { days: number; remove: boolean },
-): string {
+): string[] {
   const { packs, entries, bytes, keptSnapshots, repositories, waitingPacks, waitingBytes, unreadableHeaders } = tally
   const { leftovers, published, probes, waitingPublished } = tally
   const sized = (what: string, sizeBytes: number) => t('sweep.sized', { what, bytes: formatBytes(sizeBytes) })
@@ -80,7 +80,7 @@ export function formatTally(
   if (waitingPublished > 0) lines.push(`  ${t('sweep.nextSweep', { what: t('counts.fileOfEarlier', { n: waitingPublished }) })}`)
   if (unreadableHeaders > 0)
     lines.push(`  ${t('sweep.unreadable', { repositories: t('counts.repository', { n: unreadableHeaders }) })}`)
-  return `${lines.join('\n')}\n`
+  return lines
 }
 
 /** How many snapshots are unused, and why. */

@@ -42,7 +42,7 @@ describe('mountglass index', () => {
     const lines = stderr.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^\/local\/acme\/tools at [0-9a-f]{40}$/)
     expect(lines.slice(1, -1).map(line => line.split(/\s/)[0])).toEqual(['tree', 'rules', 'content', 'write'])
-    expect(lines.at(-1)).toMatch(/^1 skills, 1 documents, 2 objects, \d+ bytes$/)
+    expect(lines.at(-1)).toMatch(/^1 skill, 1 document, 2 objects, [\d,]+ bytes$/)
     expect(stderr).not.toContain('\u001B')
   })
 

@@ -157,7 +157,7 @@ export const COMMANDS = {
   index: {
     title: '{address} at {commit}',
     already: 'already indexed',
-    written: '{skills} skills, {documents} documents, {objects} objects, {bytes} bytes',
+    written: '{skills}, {documents}, {objects}, {bytes}',
     partial: '{written}; the index is partial: a limit was reached',
     stages: { tree: 'tree', policy: 'rules', content: 'content', write: 'write' },
     done: {
@@ -196,7 +196,8 @@ export const COMMANDS = {
     deliveries: { full: 'in full', described: 'described only', incomplete: 'incomplete', absent: 'absent' },
     statuses: { different: '{n} different', gone: '{n} gone', unverified: '{n} not verified', same: '{n} same' },
     written: '{file}: written',
-    accept: 'accept this with: {command}',
+    /** A command follows. */
+    accept: 'accept this with:',
   },
   /** What `mountglass publish` changes, or would. Names, such as `featured /gh/acme/tools`, are those of the files. */
   publish: {
@@ -215,7 +216,8 @@ export const COMMANDS = {
     removed: 'Key {kid} is removed.',
     added: 'Key {kid} is added, and seals. Older keys still open.',
     restart: 'Restart all processes of the service, at the same time: they read the keys when they start.',
-    retireLater: 'In 30 days, remove the old key: {command}',
+    /** A command follows. */
+    retireLater: 'In 30 days, remove the old key:',
     setWithout: 'Set this for all processes of the service, and restart them one after another:',
     steps: 'Nothing is changed. Processes that run side by side need three steps, since each must open what the others seal.',
     first: '1. Key {kid} opens. Set this for all processes of the service, and restart them one after another:',
@@ -265,6 +267,7 @@ export const COMMAND_COUNTS = {
   packUnused: { one: '{n} pack that no snapshot uses', other: '{n} packs that no snapshot uses' },
   packWaiting: { one: '{n} unused pack', other: '{n} unused packs' },
   fileOfEarlier: { one: '{n} file of earlier publications', other: '{n} files of earlier publications' },
+  object: { one: '{n} object', other: '{n} objects' },
   testObject: { one: '{n} test object of the store', other: '{n} test objects of the store' },
   fileOfInterrupted: { one: '{n} file of interrupted writes', other: '{n} files of interrupted writes' },
   entryOfState: { one: '{n} entry of the state store', other: '{n} entries of the state store' },

@@ -31,7 +31,7 @@ const pin = (skills: PinnedSkill[], more: Partial<PinnedAddress> = {}): PinnedAd
 })
 const A = skill('a/SKILL.md', '1', { 'a/x.py': '2' })
 const plain = (_style: string, text: string) => text
-const written = { paint: plain }
+const written = { paint: plain, width: 200 }
 const linesOf = (before: PinnedAddress, after: PinnedAddress) => formatVerdicts([judge(before, { pin: after })], written)
 
 test('an unchanged pin is the same', () => {
@@ -174,4 +174,24 @@ test('a difference outweighs an unread address', () => {
   const gone = judge(pin([A]), { error: { code: 'mount.repo_not_found', message: 'none' }, isGone: true })
   expect([unread.status, gone.status]).toEqual(['unverified', 'gone'])
   expect([exitCodeOf([unread], false), exitCodeOf([unread, gone], false), exitCodeOf([gone], true)]).toEqual([3, 1, 1])
+})
+
+test('addresses and skills stand in columns, and lines of a narrow terminal break between words', () => {
+  const long = pin([skill('skills/long/SKILL.md', '1'), A], { address: '/gh/acme/a-tool@main' })
+  const after = { ...long, commit: commit('2'), skills: [skill('skills/long/SKILL.md', '3')] }
+  const gone = judge(pin([A]), { error: { code: 'mount.repo_not_found', message: 'none' }, isGone: true })
+  const verdicts = [judge(pin([A]), { pin: pin([A]) }), judge(long, { pin: long }), judge(long, { pin: after }), gone]
+  const [same, other, ...rest] = formatVerdicts(verdicts, written)
+  expect([same, other].map(line => line?.indexOf('same:'))).toEqual([24, 24])
+  expect(rest).toEqual([
+    '~ /gh/acme/a-tool@main',
+    `    moved from ${commit('1')} to ${commit('2')}`,
+    '    - a/SKILL.md            gone',
+    '    ~ skills/long/SKILL.md  body',
+    '- /gh/acme/tools@main  gone: none [mount.repo_not_found]',
+    '',
+    '4 addresses: 1 different, 1 gone, 2 same',
+  ])
+  const narrow = formatVerdicts(verdicts, { ...written, width: 30 })
+  expect(narrow.slice(6, 10)).toEqual(['~ /gh/acme/a-tool@main', '    moved from', `    ${commit('1')}`, '    to'])
 })

@@ -41,20 +41,19 @@ test('a link takes the columns of its text, and its style is inside', () => {
   ])
 })
 
-test('entries stand in columns, or each with what is told of it below', () => {
+test('entries stand in columns, and what is told of one below it where it does not fit', () => {
   const entry = (path: string, text: string): Entry => ({ sign: { text: '~' }, place: { text: path }, said: [{ text }] })
   const entries = [entry('a.md', 'changed'), { ...entry('long.md', 'moved from b.md'), below: [{ text: 'c.md' }] }]
   expect(entryLines(entries, { paint: plain, width: 40 })).toEqual([
     '  ~ a.md     changed',
     '  ~ long.md  moved from b.md',
-    '    c.md',
+    '      c.md',
   ])
   expect(entryLines(entries, { paint: plain, width: 20 })).toEqual([
-    '  ~ a.md',
-    '    changed',
+    '  ~ a.md  changed',
     '  ~ long.md',
     '    moved from b.md',
-    '    c.md',
+    '      c.md',
   ])
 })
 
