@@ -14,6 +14,7 @@ import { openWorktree } from '#infra/worktree/reader.ts'
 import { createWorktreeWatcher } from '#infra/worktree/watcher.ts'
 import { messageIn } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
+import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { columnsOfOutput, fileLinksOf, paint } from './terminal.ts'
 
 export interface CheckOptions {
@@ -56,7 +57,9 @@ async function checkOnce(
 ): Promise<Outcome> {
   const startedAt = performance.now()
   try {
-    const { report, root } = await readReport(folder, options, signal)
+    // The first report waits for the start of the process, too.
+    const progress = createProgressLine(earlier === null ? {} : { startedAt })
+    const { report, root } = await readReport(folder, options, progress, signal).finally(progress.end)
     print(withChanges(earlier, report), root, options, Math.round(performance.now() - startedAt))
     return { exitCode: hasErrors(report) ? EXIT_ERRORS : EXIT_OK, report }
   } catch (error) {
@@ -73,14 +76,17 @@ interface Reading {
 }
 
 /** @throws WorktreeError */
-async function readReport(folder: string, options: CheckOptions, signal?: AbortSignal): Promise<Reading> {
+async function readReport(folder: string, options: CheckOptions, progress: ProgressLine, signal?: AbortSignal): Promise<Reading> {
   const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_SECONDS })
   const { root, gitDir, folder: mounted } = worktree.description
   try {
     const visibility = options.private ? 'private' : 'public'
     const repository = { name: nameOf(root), visibility } as const
-    const tree = rememberTexts(await readTree(worktree))
-    const snapshot = await indexRepository(createMemorySnapshot(), tree, repository, signal ? { signal } : {})
+    const tree = rememberTexts(await readTree(worktree, progress.report))
+    const snapshot = await indexRepository(createMemorySnapshot(), tree, repository, {
+      onProgress: progress.report,
+      ...(signal && { signal }),
+    })
     const source = gitDir === null ? 'folder' : 'git'
     const { textOf, skillPaths } = tree
     const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf, skillPaths } as const

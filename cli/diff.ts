@@ -12,6 +12,7 @@ import { findFormerWorktree, findWorktree, WorktreeError } from '#infra/worktree
 import { openWorktree } from '#infra/worktree/reader.ts'
 import { messageIn } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
+import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { columnsOfOutput, fileLinksOf, paint } from './terminal.ts'
 
 export interface DiffOptions {
@@ -35,7 +36,8 @@ const EXIT_USAGE = 2
 export async function diffFolder(folder: string, options: DiffOptions): Promise<number> {
   try {
     const wanted = wantedOf(options)
-    const { report, root } = await readDifference(folder, options)
+    const progress = createProgressLine()
+    const { report, root } = await readDifference(folder, options, progress).finally(progress.end)
     const failures = report.status === 'compared' ? failuresOf(report, wanted) : []
     const width = columnsOfOutput()
     if (options.json) process.stdout.write(formatJson(report, 2))
@@ -68,7 +70,7 @@ interface Reading {
 }
 
 /** @throws WorktreeError */
-async function readDifference(folder: string, options: DiffOptions): Promise<Reading> {
+async function readDifference(folder: string, options: DiffOptions, progress: ProgressLine): Promise<Reading> {
   const limits = { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_SECONDS }
   const worktree = await openWorktree(folder, limits, findFormerWorktree)
   const { root, gitDir, folder: path } = worktree.description
@@ -78,8 +80,8 @@ async function readDifference(folder: string, options: DiffOptions): Promise<Rea
     const repository = { name: 'repository', visibility: options.private ? 'private' : 'public' } as const
     const old = await openCommit(gitDir, from.commit, LIMITS)
     try {
-      const before = await readSide(old, repository, path)
-      const after = await readSide(worktree, repository, path)
+      const before = await readSide(old, repository, path, progress.report)
+      const after = await readSide(worktree, repository, path, progress.report)
       const digests = (file: string, sizeBytes: number) => worktree.digests(after.placeOf(file), sizeBytes)
       const items = await withDigestsLike(before.items, after.items, digests)
       const compared = await compareRead(before, { ...after, items }, { from, to: { commit: null }, path })

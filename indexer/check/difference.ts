@@ -12,6 +12,7 @@ import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import type { Location } from '#core/snapshot/format.ts'
 import { decodeText } from '#core/text.ts'
 import { indexRepository } from '../pipeline/index-repository.ts'
+import type { Progress } from '../pipeline/progress.ts'
 import { readTree } from '../pipeline/read-tree.ts'
 import { createMemorySnapshot, type MemorySnapshot } from './memory-snapshot.ts'
 import { concerning, keyOf } from './report.ts'
@@ -70,8 +71,10 @@ export async function readSide(
   reader: RepositoryReader,
   repository: { name: string; visibility: 'public' | 'private' },
   folder: RepoPath,
+  onProgress: (progress: Progress) => void = () => {},
 ): Promise<ReadSide> {
-  const snapshot = await indexRepository(createMemorySnapshot(), await readTree(reader), repository, {})
+  const tree = await readTree(reader, onProgress)
+  const snapshot = await indexRepository(createMemorySnapshot(), tree, repository, { onProgress })
   const diagnostics = snapshot.root.diagnostics.filter(({ path }) => isInside(folder, path as RepoPath))
   const side = memorySideOf(snapshot, folder)
   return { ...side, diagnostics, errors: errorsOf(snapshot, folder, side), truncated: snapshot.truncated }
