@@ -69,8 +69,8 @@ export interface AppOptions {
   hookBodies?: BodyLimits
   /** The pages of the documentation, which have cards where there are pages. Default: none. */
   docs?: readonly DocsPage[]
-  /** Of the processes that decode and draw pictures. Default: as every service has them. */
-  pictures?: PictureOptions
+  /** Of the processes that decode and draw pictures; `null`: this service has badges alone, and its pages name no picture. */
+  pictures?: PictureOptions | null
   /** Bytes of the text that a tool returns to a model. Default: that of `TOOL_BYTES`. */
   toolBytes?: number
 }

@@ -42,6 +42,7 @@ import { SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { announcement, type LocalAddresses, openAddresses } from './announcement.ts'
 import { type DeploymentContext, deploymentKeys, deploymentOAuth, deploymentPeople, startKeepAlive } from './deployment-people.ts'
+import { findPicturePrograms } from './picture-programs.ts'
 import { createInProcessRunner, JOB_PROGRAM } from './runners.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 
@@ -108,12 +109,15 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
   })
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
-  const options = { baseUrl, log, metrics, toolBytes: settings.toolBytes, docs: docsPages(), ...readMetrics }
+  const pictures = findPicturePrograms(reason => process.stderr.write(`mountglass: ${reason}\n`))
+  const options = { baseUrl, log, metrics, toolBytes: settings.toolBytes, docs: docsPages(), pictures, ...readMetrics }
   const hostUrls = infraSettings.github ? { gh: infraSettings.github.url } : {}
   const app = await buildApp(
     deps,
     options,
-    existsSync(PAGES) ? pages(deps, { baseUrl, hostUrls, listLocal: listLately(infra.local, deps, log) }, metrics) : undefined,
+    existsSync(PAGES)
+      ? pages(deps, { baseUrl, hasPictures: pictures !== null, hostUrls, listLocal: listLately(infra.local, deps, log) }, metrics)
+      : undefined,
   )
   process.on('uncaughtExceptionMonitor', (error, origin) => log.fatal({ err: error, origin }, 'crashed'))
   const endKeepAlive = startKeepAlive(deps.people)
@@ -233,9 +237,10 @@ function pages(
   deps: Deps,
   {
     baseUrl,
+    hasPictures,
     hostUrls,
     listLocal,
-  }: { baseUrl: string; hostUrls: Record<string, string>; listLocal: () => Promise<readonly string[]> },
+  }: { baseUrl: string; hasPictures: boolean; hostUrls: Record<string, string>; listLocal: () => Promise<readonly string[]> },
   metrics: Metrics,
 ): SitePlugin {
   const { hosts, fallbacks, localSource } = deps
@@ -245,6 +250,7 @@ function pages(
       client,
       baseUrl,
       hosts: hosts.map(host => host.segment),
+      hasPictures,
       hostUrls,
       localSource,
       people: deps.people && pagePeople(deps.people, baseUrl),

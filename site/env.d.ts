@@ -32,6 +32,8 @@ declare namespace App {
     renderText: import('./lib/render-pool.ts').TextRenderer['render']
     /** Public origin without a trailing slash. */
     baseUrl: string
+    /** Whether this service cuts and draws pictures; badges it has in any case. */
+    hasPictures: boolean
     /** Host segments that this deployment serves. */
     hosts: readonly string[]
     hostUrls: import('./lib/links.ts').HostUrls

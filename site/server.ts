@@ -24,6 +24,8 @@ export interface SiteOptions {
   baseUrl: string
   /** Host segments that this deployment serves. */
   hosts: readonly string[]
+  /** Whether this service cuts and draws pictures. Default: it does. */
+  hasPictures?: boolean
   /** The pages that the operator wrote, as of now. Default: none. */
   legalKinds?: () => readonly LegalKind[]
   /** The addresses of local repositories that everyone may open. Default: none is listed. */
@@ -237,6 +239,7 @@ async function renderPage(
   const locals = createLocals(target, {
     ...options,
     ...(await readPerson(request, reply, options, { path, here })),
+    hasPictures: options.hasPictures ?? true,
     hostUrls: options.hostUrls ?? {},
     localSource: options.localSource ?? 'withheld',
     legalKinds: options.legalKinds?.() ?? [],

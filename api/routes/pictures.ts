@@ -22,7 +22,7 @@ import { type CutterOptions, createCutter } from '../pictures/cutter.ts'
 import { createIcons, type Icon, type Icons, type PicturedAccount } from '../pictures/icons.ts'
 import { createMountPictures } from '../pictures/mount-pictures.ts'
 
-/** Settings of the processes that decode and draw, for tests. */
+/** Of the processes that decode and draw. Default: the programs beside this module. */
 export interface PictureOptions {
   cutter?: CutterOptions
   drawer?: DrawerOptions
@@ -40,18 +40,57 @@ export interface DocsPage {
 const BUSY_RETRY_SECONDS = 2
 
 /**
- * The pictures of an address, for pages of any origin. They are the same for everyone: cookies and credentials are not looked at, and what is
- * not public does not exist.
+ * The badge of an address, for pages of any origin, and its pictures. They are the same for everyone: cookies and credentials are not looked
+ * at, and what is not public does not exist.
  *
  * @param docs pages of the documentation; `null` for a deployment without pages, whose links have no cards
+ * @param options `null`: this service has badges alone
  */
 export function registerPictures(
   app: FastifyInstance,
   deps: Deps,
   docs: readonly DocsPage[] | null,
-  options: PictureOptions = {},
+  options: PictureOptions | null = {},
 ): void {
-  const { address, owner } = subjectParsers(deps)
+  const { address } = subjectParsers(deps)
+  const fromMount: FromMount = ({ rawAddress }, answer) =>
+    answerFromMount(deps, { viewer: ANONYMOUS, subject: address(rawAddress ?? '') }, answer)
+  const routes: Record<string, Answer> = {
+    '/badge': (request, reply) => sendBadge(request, reply, fromMount),
+    ...(options === null ? NO_PICTURES : pictureRoutes(app, deps, docs, { options, fromMount })),
+  }
+  app.register(async instance => {
+    instance.addHook('onRequest', setEmbeddedHeaders)
+    instance.setErrorHandler(answerPlainly)
+    for (const [prefix, answer] of Object.entries(routes))
+      instance.get(declarePrefix(instance, prefix), { schema: { hide: true } }, answer)
+  })
+}
+
+type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+type FromMount = <Result>(request: FastifyRequest, answer: (mount: OpenMount) => Promise<Result>) => Promise<Result>
+
+const refuse: Answer = async () => {
+  throw new ServiceError('request.not_found')
+}
+const NO_PICTURES = { '/icon': refuse, '/picture': refuse, '/social': refuse }
+
+async function sendBadge(request: FastifyRequest, reply: FastifyReply, fromMount: FromMount): Promise<FastifyReply> {
+  const state = await fromMount(request, async mount => badgeStateOf(mount))
+  const cache = state.status === 'ready' ? 'public, max-age=3600' : 'public, max-age=60'
+  const headers = { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': cache }
+  const bytes = Buffer.from(drawBadge(state))
+  return await sendBytes(request, reply, bytes, { etag: `"${hash('sha256', bytes).slice(0, 32)}"`, headers })
+}
+
+/** The routes of pictures that are decoded or drawn. */
+function pictureRoutes(
+  app: FastifyInstance,
+  deps: Deps,
+  docs: readonly DocsPage[] | null,
+  { options, fromMount }: { options: PictureOptions; fromMount: FromMount },
+): Record<keyof typeof NO_PICTURES, Answer> {
+  const { owner } = subjectParsers(deps)
   const onFailure = (error: unknown) => deps.fallbacks?.note('pictures', error)
   const cutter = createCutter({ onFailure, ...options.cutter })
   const drawer = createDrawer({ onFailure, ...options.drawer })
@@ -63,51 +102,34 @@ export function registerPictures(
     const account = picturedOwnerOf(repository)
     return account && (await icons.get(host, account, client))
   }
-  const fromMount = <Answer>({ rawAddress }: FastifyRequest, answer: (mount: OpenMount) => Promise<Answer>) =>
-    answerFromMount(deps, { viewer: ANONYMOUS, subject: address(rawAddress ?? '') }, answer)
-
-  app.register(async instance => {
-    instance.addHook('onRequest', setEmbeddedHeaders)
-    instance.setErrorHandler(answerPlainly)
-    const get = (prefix: string, answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
-      instance.get(declarePrefix(instance, prefix), { schema: { hide: true } }, answer)
-
-    get('/badge', async (request, reply) => {
-      const state = await fromMount(request, async mount => badgeStateOf(mount))
-      const cache = state.status === 'ready' ? 'public, max-age=3600' : 'public, max-age=60'
-      const headers = { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': cache }
-      const bytes = Buffer.from(drawBadge(state))
-      return await sendBytes(request, reply, bytes, { etag: `"${hash('sha256', bytes).slice(0, 32)}"`, headers })
+  const sendIcon: Answer = async (request, reply) => {
+    const icon = await fromMount(request, mount => iconOf(mount, clientOf(request)))
+    if (icon === null) throw new ServiceError('file.not_found')
+    const headers = { 'content-type': icon.type, 'cache-control': 'public, max-age=86400' }
+    return await sendBytes(request, reply, icon.bytes, { etag: `"${icon.etag}"`, headers })
+  }
+  const sendPicture: Answer = async (request, reply) => {
+    const [, account] = /^owners(\/.*)$/s.exec(request.rawAddress ?? '') ?? []
+    const picture =
+      account === undefined
+        ? await fromMount(request, mount => pictures.get(mount, clientOf(request)))
+        : await accountIcon(deps, icons, owner(account), clientOf(request))
+    if (picture === null) throw new ServiceError('file.not_found')
+    const headers = { 'content-type': picture.type, 'cache-control': 'public, max-age=3600' }
+    return await sendBytes(request, reply, picture.bytes, { etag: `"${picture.etag}"`, headers })
+  }
+  const sendSocial: Answer = async (request, reply) => {
+    if (docs === null) throw new ServiceError('request.not_found')
+    const raw = request.rawAddress ?? ''
+    if (raw === 'docs' || raw.startsWith('docs/'))
+      return await sendCard(request, reply, docsCardAt(docs, raw, wantedLanguages(request)), null)
+    const asked = { skill: parameterOf(request, 'skill'), wanted: wantedLanguages(request) }
+    const { card, icon } = await fromMount(request, async mount => {
+      const [card, icon] = await Promise.all([cardOf(deps, mount, asked), iconOf(mount, clientOf(request))])
+      return { card, icon }
     })
-    get('/icon', async (request, reply) => {
-      const icon = await fromMount(request, mount => iconOf(mount, clientOf(request)))
-      if (icon === null) throw new ServiceError('file.not_found')
-      const headers = { 'content-type': icon.type, 'cache-control': 'public, max-age=86400' }
-      return await sendBytes(request, reply, icon.bytes, { etag: `"${icon.etag}"`, headers })
-    })
-    get('/picture', async (request, reply) => {
-      const [, account] = /^owners(\/.*)$/s.exec(request.rawAddress ?? '') ?? []
-      const picture =
-        account === undefined
-          ? await fromMount(request, mount => pictures.get(mount, clientOf(request)))
-          : await accountIcon(deps, icons, owner(account), clientOf(request))
-      if (picture === null) throw new ServiceError('file.not_found')
-      const headers = { 'content-type': picture.type, 'cache-control': 'public, max-age=3600' }
-      return await sendBytes(request, reply, picture.bytes, { etag: `"${picture.etag}"`, headers })
-    })
-    get('/social', async (request, reply) => {
-      if (docs === null) throw new ServiceError('request.not_found')
-      const raw = request.rawAddress ?? ''
-      if (raw === 'docs' || raw.startsWith('docs/'))
-        return await sendCard(request, reply, docsCardAt(docs, raw, wantedLanguages(request)), null)
-      const asked = { skill: parameterOf(request, 'skill'), wanted: wantedLanguages(request) }
-      const { card, icon } = await fromMount(request, async mount => {
-        const [card, icon] = await Promise.all([cardOf(deps, mount, asked), iconOf(mount, clientOf(request))])
-        return { card, icon }
-      })
-      return await sendCard(request, reply, card, icon)
-    })
-  })
+    return await sendCard(request, reply, card, icon)
+  }
 
   async function sendCard(request: FastifyRequest, reply: FastifyReply, card: CardModel, icon: Icon | null) {
     const drawn = await cards.get(card, icon, clientOf(request))
@@ -116,6 +138,8 @@ export function registerPictures(
     const headers = { 'content-type': 'image/png', 'cache-control': 'public, max-age=3600', ...vary }
     return await sendBytes(request, reply, drawn.png, { etag: `"${drawn.etag}"`, headers })
   }
+
+  return { '/icon': sendIcon, '/picture': sendPicture, '/social': sendSocial }
 }
 
 /** The picture of an account, whether it has repositories or not. */

@@ -69,6 +69,7 @@ async function openGiven(api) {
     /** @param {import('../../site/lib/render-text.ts').TextToRender} text */
     renderText: text => renderer.render(text),
     baseUrl: process.env.MOUNTGLASS_BASE_URL ?? '',
+    hasPictures: true,
     hosts: isGithub ? ['gh', 'local'] : ['local'],
     /** @type {Record<string, string>} */
     hostUrls: isGithub ? { gh: process.env.MOUNTGLASS_GITHUB_URL ?? 'https://github.com' } : {},

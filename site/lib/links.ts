@@ -136,6 +136,8 @@ export function originalHref(
 
 /** Where pictures of other hosts come from, and which are of this service. */
 export interface PictureOrigins {
+  /** Whether this service cuts and draws pictures. */
+  hasPictures: boolean
   /** Public origin of this service, without a trailing slash. */
   baseUrl: string
   hostUrls: HostUrls
@@ -148,9 +150,9 @@ export interface PictureOrigins {
 export function pictureHref(
   address: string,
   { image, repository }: { image: string | null; repository: Repository },
-  { baseUrl, hostUrls }: PictureOrigins,
+  { hasPictures, baseUrl, hostUrls }: PictureOrigins,
 ): string | undefined {
-  if (repository.visibility !== 'public') return undefined
+  if (!hasPictures || repository.visibility !== 'public') return undefined
   const { host, owner, name, avatar } = repository
   const own = [`${baseUrl}/`, ...(hostUrls[host] === undefined ? [] : [`${hostUrls[host]}/${owner}/${name}/raw/`])]
   if (image !== null && own.some(prefix => image.startsWith(prefix))) return `/picture${address}`

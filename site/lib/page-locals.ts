@@ -15,13 +15,22 @@ export interface PageTarget {
   id: string
 }
 
-type Given = 'client' | 'renderText' | 'baseUrl' | 'hosts' | 'hostUrls' | 'localSource' | 'legalKinds' | 'listLocal'
+type Given =
+  | 'client'
+  | 'renderText'
+  | 'baseUrl'
+  | 'hasPictures'
+  | 'hosts'
+  | 'hostUrls'
+  | 'localSource'
+  | 'legalKinds'
+  | 'listLocal'
 /** What the service knows beside the request. */
 export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered' | 'visitor' | 'failure'>>
 
 /** What a page is given, from a request. */
 export function createLocals({ url, here, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
-  const { client, renderText, baseUrl, hosts, hostUrls, localSource, legalKinds, listLocal } = options
+  const { client, renderText, baseUrl, hasPictures, hosts, hostUrls, localSource, legalKinds, listLocal } = options
   const query = queryOf(url)
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(headers.accept ?? '')
   query.delete('format')
@@ -42,6 +51,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     ui,
     renderText,
     baseUrl,
+    hasPictures,
     hosts,
     hostUrls,
     localSource,

@@ -50,3 +50,15 @@ test('a page without a public address has the card of the service', async () => 
   const hidden = await open({ mounts: () => readyMount({}, { repository: { ...repository, visibility: 'private' } }) })
   expect(cardTagsOf((await hidden.get(PAGE)).html)).toMatchObject(card)
 })
+
+test('pages of a service without pictures name none', async () => {
+  const repository = { ...readyMount().repository, avatar: 'https://avatars.example/1' }
+  const answers = { mounts: () => readyMount({}, { repository }) }
+  const drawing = await open(answers)
+  expect((await drawing.get(PAGE)).html).toContain('"/icon/local/acme/tools"')
+  await drawing.close()
+  const { html } = await (await open(answers, { hasPictures: false })).get(PAGE)
+  expect(html).not.toMatch(/\/(?:social|icon|picture)\//)
+  expect(cardTagsOf(html)).toMatchObject({ 'twitter:card': 'summary', 'og:title': expect.stringContaining('Tools') })
+  expect(Object.keys(cardTagsOf(html)).filter(name => name.includes('image'))).toEqual([])
+})

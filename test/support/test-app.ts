@@ -66,7 +66,7 @@ export interface TestAppOptions {
   }
   /** Receives warnings of the host for the operator. Default: none is expected. */
   onWarning?: (message: string) => void
-  pictures?: NonNullable<AppOptions['pictures']>
+  pictures?: Exclude<AppOptions['pictures'], undefined>
   docs?: NonNullable<AppOptions['docs']>
   /** Public origin. Default: `BASE_URL`. */
   baseUrl?: string
@@ -188,10 +188,13 @@ export async function testApp(
   const logger = options.logger === undefined ? {} : { logger: options.logger }
   const watched = options.metrics === undefined ? {} : { metrics: options.metrics, readMetrics: options.metrics.read }
   const { clients = {}, hookBodies, docs = [] } = options
-  const pictures = {
-    cutter: { ...PATIENT_TASK, ...options.pictures?.cutter },
-    drawer: { ...PATIENT_TASK, ...options.pictures?.drawer },
-  }
+  const pictures =
+    options.pictures === null
+      ? null
+      : {
+          cutter: { ...PATIENT_TASK, ...options.pictures?.cutter },
+          drawer: { ...PATIENT_TASK, ...options.pictures?.drawer },
+        }
   const patience = { clients, pictures, docs, ...(hookBodies && { hookBodies }) }
   const appOptions = { baseUrl, ...logger, ...watched, ...patience }
   const app: FastifyInstance = await buildApp(deps, appOptions, options.site)

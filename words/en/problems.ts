@@ -20,6 +20,7 @@ export const PROBLEMS = {
   noDifferenceNamed: '--fail-on names no kind of difference: choose from {names}',
   gitMissing: 'git {version} or newer is needed, and no git can be started: install it, or add it to PATH',
   gitTooOld: 'git {version} or newer is needed; found {found}',
+  picturesDiffer: 'no pictures: {folder} is version {other}, and mountglass is {version}; install mountglass-pictures@{version}',
   /** An error that no sentence stands for. */
   unexpected: 'unexpected: {reason} (MOUNTGLASS_LOG=debug tells where)',
   // Values of settings, after the name of the variable.

@@ -32,6 +32,7 @@ export interface SiteSettings {
   hosts?: readonly string[]
   baseUrl?: string
   hostUrls?: Record<string, string>
+  hasPictures?: boolean
   listLocal?: () => Promise<readonly string[]>
   /** Default: patient. */
   rendering?: RendererOptions
