@@ -1,9 +1,11 @@
 import node from '@astrojs/node'
-import { defineConfig } from 'astro/config'
+import { defineConfig, passthroughImageService } from 'astro/config'
 import { compressAssets } from './scripts/setup/compress-assets.mjs'
 import { devPages } from './scripts/setup/dev-pages.mjs'
 import { indexDocs } from './scripts/setup/index-docs.mjs'
 import { keepDigests } from './scripts/setup/keep-digests.mjs'
+import { portableSite } from './scripts/setup/portable-site.mjs'
+import { markBuild } from './scripts/setup/site.mjs'
 
 // Every page is rendered on demand inside the service's own process (site/server.ts), so the public origin is a setting of the
 // running process and not of the build.
@@ -14,7 +16,7 @@ export default defineConfig({
   output: 'server',
   // A page is sent whole: in pieces it costs more, and none of it is known before its facts are.
   adapter: node({ mode: 'middleware', experimentalDisableStreaming: true }),
-  integrations: [devPages(), indexDocs(), compressAssets(), keepDigests()],
+  integrations: [devPages(), indexDocs(), compressAssets(), keepDigests(), portableSite(), markBuild()],
   // By default the adapter keeps sessions in files; pages have no sessions.
   session: false,
   trailingSlash: 'never',
@@ -22,6 +24,8 @@ export default defineConfig({
   build: { format: 'preserve', inlineStylesheets: 'always', assets: '_a' },
   // The scripts stand in the page like its styles, and are allowed by their hash: a request of their own would compete with the fonts.
   vite: { build: { assetsInlineLimit: path => path.endsWith('.js') } },
+  // Pages have no pictures of the build, and the default would have the server import sharp.
+  image: { service: passthroughImageService() },
   markdown: { syntaxHighlight: false },
   devToolbar: { enabled: false },
   security: {

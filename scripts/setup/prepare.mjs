@@ -8,9 +8,9 @@ import { buildSite, readBuildState } from './site.mjs'
 import { runQuietly, StepError, step } from './step.mjs'
 
 /**
- * `withDev` asks for what the tests need as well.
+ * `withDev` asks for what the tests need as well; `progress` receives what is done. Default: stdout.
  *
- * @typedef {{ withDev: boolean }} Wanted
+ * @typedef {{ withDev: boolean, progress?: NodeJS.WritableStream }} Wanted
  */
 
 /**
@@ -29,7 +29,7 @@ export async function prepare(root, wanted) {
     await alone(
       root,
       () => bringUpToDate(root, wanted),
-      () => process.stdout.write('waiting for another set-up of this checkout\n'),
+      () => (wanted.progress ?? process.stdout).write('waiting for another set-up of this checkout\n'),
     )
   }
   return requireNode(root)
@@ -41,10 +41,10 @@ export async function prepare(root, wanted) {
  */
 async function bringUpToDate(root, wanted) {
   const decision = await readInstallDecision(root, wanted.withDev)
-  if (decision !== 'nothing') await step('installing packages', () => installPackages(root, decision))
+  if (decision !== 'nothing') await step('installing packages', () => installPackages(root, decision), wanted.progress)
   const node = requireNode(root)
-  const { hash, isStale } = await readBuildState(root)
-  if (isStale) await step('building the site', () => buildSite(root, node, hash))
+  const { isStale } = await readBuildState(root)
+  if (isStale) await step('building the site', () => buildSite(root, node), wanted.progress)
 }
 
 /** @param {string} root */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { runQuietly } from './step.mjs'
 
 /** What the built site depends on, files and folders below the root. */
@@ -13,6 +14,7 @@ const SOURCES = [
   'cli/action/README.md',
   'package-lock.json',
   'scripts/setup/index-docs.mjs',
+  'scripts/setup/portable-site.mjs',
   'site',
   'tsconfig.json',
   'words',
@@ -59,17 +61,36 @@ async function readSource(root, path) {
 }
 
 /**
- * Builds the site. The marker goes first and comes back last, so that a build cut short is repeated.
+ * Marks what a build made with the hash of its sources. The marker goes first and comes back last, so that a build cut short is repeated.
+ *
+ * @returns {import('astro').AstroIntegration}
+ */
+export function markBuild() {
+  let [root, hash] = ['', '']
+  return {
+    name: 'mark-build',
+    hooks: {
+      'astro:config:done': ({ config }) => {
+        root = fileURLToPath(config.root)
+      },
+      'astro:build:start': async () => {
+        await rm(join(root, MARKER), { force: true })
+        hash = (await readBuildState(root)).hash
+      },
+      'astro:build:done': () => writeFile(join(root, MARKER), `${hash}\n`),
+    },
+  }
+}
+
+/**
+ * Builds the site.
  *
  * @param {string} root the checkout
  * @param {string} node path of the Node that builds
- * @param {string} hash of the sources
  */
-export async function buildSite(root, node, hash) {
-  await rm(join(root, MARKER), { force: true })
+export async function buildSite(root, node) {
   await runQuietly(node, [join(root, 'node_modules', 'astro', 'bin', 'astro.mjs'), 'build'], {
     cwd: root,
     env: { ...process.env, ASTRO_TELEMETRY_DISABLED: '1' },
   })
-  await writeFile(join(root, MARKER), `${hash}\n`)
 }

@@ -8,17 +8,18 @@ export class StepError extends Error {}
  * @template T
  * @param {string} title
  * @param {() => Promise<T>} work
+ * @param {NodeJS.WritableStream} out receives the line
  * @returns {Promise<T>}
  */
-export async function step(title, work) {
+export async function step(title, work, out = process.stdout) {
   const start = performance.now()
-  process.stdout.write(`${title} … `)
+  out.write(`${title} … `)
   try {
     const result = await work()
-    process.stdout.write(`${((performance.now() - start) / 1000).toFixed(1)} s\n`)
+    out.write(`${((performance.now() - start) / 1000).toFixed(1)} s\n`)
     return result
   } catch (error) {
-    process.stdout.write('failed\n')
+    out.write('failed\n')
     throw error
   }
 }

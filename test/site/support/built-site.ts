@@ -17,8 +17,7 @@ async function buildIfStale(): Promise<void> {
   await alone(
     ROOT,
     async () => {
-      const { hash, isStale } = await readBuildState(ROOT)
-      if (isStale) await buildSite(ROOT, process.execPath, hash)
+      if ((await readBuildState(ROOT)).isStale) await buildSite(ROOT, process.execPath)
     },
     () => {},
   )

@@ -1,0 +1,67 @@
+/** What a built site must not keep of its checkout, and what is not seen of it later: the paths of this machine, and the packages inside. */
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/** Astro computes with URLs of its folders at the start of the server. On Windows, such a URL needs a drive. */
+const ANY_FOLDER = 'file:///C:/mountglass/'
+/** The packages with code in the built site, a folder a line. */
+export const PACKAGES_FILE = '.packages'
+
+/**
+ * Replaces the paths of the checkout in the built server, so that every checkout of a commit builds the same site, and lists the packages.
+ *
+ * @returns {import('astro').AstroIntegration}
+ */
+export function portableSite() {
+  let root = ''
+  /** @type {Set<string>} */
+  const modules = new Set()
+  return {
+    name: 'portable-site',
+    hooks: {
+      'astro:config:setup': ({ config, updateConfig }) => {
+        root = fileURLToPath(config.root)
+        updateConfig({ vite: { plugins: [withoutPaths(root, modules)] } })
+      },
+      'astro:build:done': async ({ dir }) => {
+        const dist = join(fileURLToPath(dir), '..')
+        const paths = await readdir(join(dist, 'server'), { recursive: true })
+        // Astro writes its manifest when the chunks are complete.
+        await Promise.all(paths.filter(path => path.endsWith('.mjs')).map(path => rewrite(join(dist, 'server', path), root)))
+        await writeFile(join(dist, PACKAGES_FILE), `${packagesOf(root, modules).join('\n')}\n`)
+      },
+    },
+  }
+}
+
+/** @param {string} root @param {Set<string>} modules receives what chunks consist of @returns {import('vite').Plugin} */
+function withoutPaths(root, modules) {
+  return {
+    name: 'portable-site',
+    apply: 'build',
+    // Names of chunks are hashes of what they contain.
+    renderChunk: (code, chunk) => {
+      for (const id of Object.keys(chunk.modules)) modules.add(id)
+      return code.includes(root) ? { code: replacePaths(code, root), map: null } : null
+    },
+  }
+}
+
+/** @param {string} path @param {string} root */
+async function rewrite(path, root) {
+  const code = await readFile(path, 'utf8')
+  if (code.includes(root)) await writeFile(path, replacePaths(code, root))
+}
+
+/** @param {string} code @param {string} root with a slash at its end */
+function replacePaths(code, root) {
+  return code.replaceAll(pathToFileURL(root).href, ANY_FOLDER).replaceAll(root, '')
+}
+
+/** @param {string} root @param {Iterable<string>} modules */
+function packagesOf(root, modules) {
+  const paths = [...modules].filter(id => id.startsWith(root)).map(id => relative(root, id))
+  const folders = paths.flatMap(path => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? [])
+  return [...new Set(folders)].sort()
+}
