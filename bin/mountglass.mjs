@@ -1,18 +1,10 @@
 #!/usr/bin/env node
-/** The command. Starts on any Node from 20 on and continues under the one that runs TypeScript. */
+/** The command of a checkout. Starts on any Node from 20 on and continues under the one that runs TypeScript. */
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import {
-  findNode,
-  ignoreClosedPipes,
-  keepCompiledSources,
-  NODE_MISSING,
-  runInForeground,
-  whenLeftByNpm,
-} from '../scripts/setup/runtime.mjs'
-
-const END_MS = 2_000
+import { findNode, keepCompiledSources, NODE_MISSING, runInForeground } from '../scripts/setup/runtime.mjs'
+import { start } from './start.mjs'
 
 const file = realpathSync(fileURLToPath(import.meta.url))
 const root = dirname(dirname(file))
@@ -23,12 +15,8 @@ else if (node === null) fail(NODE_MISSING)
 else if (realpathSync(node) !== realpathSync(process.execPath))
   process.exitCode = await runInForeground(node, [file, ...process.argv.slice(2)])
 else {
-  ignoreClosedPipes()
   keepCompiledSources(root)
-  whenLeftByNpm(() => process.kill(process.pid, 'SIGTERM'))
-  const { runCommands } = await import('../cli/commands.ts')
-  // What a failed command left open does not hold the process.
-  if (await runCommands(process.argv, process.env)) setTimeout(() => process.exit(), END_MS).unref()
+  await start()
 }
 
 /** @param {string} message */

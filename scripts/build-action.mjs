@@ -3,9 +3,10 @@
  * The same sources and lock file give the same bytes.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { BUNDLE, joinLicenses, readPackages } from './bundle.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const DIST = join(root, 'cli', 'action', 'dist')
@@ -21,56 +22,17 @@ const NOT_BUNDLED = ['./postgres/*']
  */
 export async function bundleAction() {
   const { outputFiles, metafile } = await build({
+    ...BUNDLE,
     absWorkingDir: root,
     entryPoints: [join('cli', 'action', 'main.ts')],
     outfile: 'index.mjs',
-    bundle: true,
-    write: false,
-    metafile: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: 'none',
     external: NOT_BUNDLED,
-    // Bundled CommonJS packages call `require` for modules of Node.
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })
   const files = new Map([['index.mjs', outputFiles[0]?.contents ?? new Uint8Array()]])
   for (const path of DATA) files.set(basename(path), await readFile(path))
-  files.set('licenses.txt', Buffer.from(await licensesOf(Object.keys(metafile.inputs))))
+  const packages = await readPackages(root, Object.keys(metafile.inputs))
+  files.set('licenses.txt', Buffer.from(joinLicenses(packages)))
   return files
-}
-
-/**
- * The license texts of the packages in the bundle.
- *
- * @param {string[]} inputs paths of modules
- */
-async function licensesOf(inputs) {
-  const packages = new Set(
-    inputs.flatMap(path => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path.split(sep).join('/'))?.[0] ?? []),
-  )
-  const texts = await Promise.all(
-    [...packages].sort().map(async folder => {
-      const { name, version, license } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'))
-      const text = await licenseText(join(root, folder))
-      return `${name} ${version} (${license})\n\n${text.trim()}\n`
-    }),
-  )
-  return texts.join(`\n${'-'.repeat(80)}\n\n`)
-}
-
-/** @param {string} folder */
-async function licenseText(folder) {
-  for (const name of ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'License', 'LICENCE'])
-    try {
-      return await readFile(join(folder, name), 'utf8')
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
-    }
-  return '(the package contains no license text)'
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -47,7 +47,7 @@ export const SANS = 'Plex'
 export const MONO = 'Plex Mono'
 
 /** A package of fonts, and the end of the names of its files. */
-interface FontPackage {
+export interface FontPackage {
   name: string
   suffix: string
 }
@@ -64,6 +64,9 @@ const PACKAGES: Readonly<Record<string, FontPackage>> = {
   Japanese: { name: '@fontsource-variable/noto-sans-jp', suffix: 'wght-normal' },
   Korean: { name: '@fontsource-variable/noto-sans-kr', suffix: 'wght-normal' },
 }
+
+/** All that cards may need. */
+export const FONT_PACKAGES: readonly FontPackage[] = Object.values(PACKAGES)
 
 const ALWAYS = [SANS, 'Noto', 'Arabic', 'Hebrew', 'Thai']
 /** The same code points have other shapes in each of these languages. */

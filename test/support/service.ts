@@ -27,13 +27,18 @@ export interface Service {
 
 const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.url))
 
-/** Starts `mountglass serve` with a store and a port of its own. `env` overrides the settings. */
-export async function startService(env: Record<string, string> = {}): Promise<Service> {
+/**
+ * Starts `mountglass serve` with a store and a port of its own.
+ *
+ * @param env overrides the settings
+ * @param program the command, of this checkout or of an installed package
+ */
+export async function startService(env: Record<string, string> = {}, program = LAUNCHER): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'mountglass-service-'))
   const store = join(folder, 'store')
   const port = env.PORT ?? (await freePort())
   const settings = { ...programEnvironment(), PORT: String(port), MOUNTGLASS_STORE: `disk:${store}`, ...env }
-  const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program, 'serve'], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const baseUrl = `http://127.0.0.1:${port}`
