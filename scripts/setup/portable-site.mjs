@@ -1,15 +1,17 @@
-/** What a built site must not keep of its checkout, and what is not seen of it later: the paths of this machine, and the packages inside. */
+/** What a built site must not keep of its checkout, and what cannot be seen in it later. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** Astro computes with URLs of its folders at the start of the server. On Windows, such a URL needs a drive. */
 const ANY_FOLDER = 'file:///C:/mountglass/'
+/** Seals what pages pass to server islands, of which there are none. Without it every build has a key of its own. */
+const KEY = Buffer.alloc(32).toString('base64')
 /** The packages with code in the built site, a folder a line. */
 export const PACKAGES_FILE = '.packages'
 
 /**
- * Replaces the paths of the checkout in the built server, so that every checkout of a commit builds the same site, and lists the packages.
+ * Has every checkout of a commit build the same site, without the paths of this one, and lists the packages inside.
  *
  * @returns {import('astro').AstroIntegration}
  */
@@ -21,6 +23,7 @@ export function portableSite() {
     name: 'portable-site',
     hooks: {
       'astro:config:setup': ({ config, updateConfig }) => {
+        process.env.ASTRO_KEY ??= KEY
         root = fileURLToPath(config.root)
         updateConfig({ vite: { plugins: [withoutPaths(root, modules)] } })
       },
