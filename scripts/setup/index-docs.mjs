@@ -34,8 +34,14 @@ async function writeSearch(folder) {
     if (!LOADED.test(path.replace(/^.*\//, ''))) continue
     const target = join(folder, path)
     await mkdir(dirname(target), { recursive: true })
-    await writeFile(target, content)
+    await writeFile(target, path === 'pagefind-entry.json' ? inOrder(content) : content)
   }
+}
+
+/** The list of languages, whose order differs from build to build. @param {Uint8Array} content */
+function inOrder(content) {
+  const entry = JSON.parse(Buffer.from(content).toString())
+  return JSON.stringify({ ...entry, languages: Object.fromEntries(Object.entries(entry.languages).sort()) })
 }
 
 /** Every page of the documentation in every language, as HTML. */
