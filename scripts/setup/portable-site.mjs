@@ -5,8 +5,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** Astro computes with URLs of its folders at the start of the server. On Windows, such a URL needs a drive. */
 const ANY_FOLDER = 'file:///C:/mountglass/'
-/** Seals what pages pass to server islands, of which there are none. Without it every build has a key of its own. */
-const KEY = Buffer.alloc(32).toString('base64')
+/**
+ * The environment of a build. Astro would copy values of other variables into the server, wherever its code has a word that is such a name. The
+ * key seals what pages pass to server islands, of which there are none; without it every build has its own.
+ */
+const ENVIRONMENT = { NODE_ENV: 'production', ASTRO_KEY: Buffer.alloc(32).toString('base64') }
+/** What a process needs of the system. */
+const KEPT_VARIABLES = ['SYSTEMROOT', 'TEMP', 'TMP', 'TMPDIR']
 /** The packages with code in the built site, a folder a line. */
 export const PACKAGES_FILE = '.packages'
 
@@ -22,8 +27,8 @@ export function portableSite() {
   return {
     name: 'portable-site',
     hooks: {
-      'astro:config:setup': ({ config, updateConfig }) => {
-        process.env.ASTRO_KEY ??= KEY
+      'astro:config:setup': ({ command, config, updateConfig }) => {
+        if (command === 'build') setEnvironment()
         root = fileURLToPath(config.root)
         updateConfig({ vite: { plugins: [withoutPaths(root, modules)] } })
       },
@@ -36,6 +41,11 @@ export function portableSite() {
       },
     },
   }
+}
+
+function setEnvironment() {
+  for (const name of Object.keys(process.env)) if (!KEPT_VARIABLES.includes(name.toUpperCase())) delete process.env[name]
+  Object.assign(process.env, ENVIRONMENT)
 }
 
 /** @param {string} root @param {Set<string>} modules receives what chunks consist of @returns {import('vite').Plugin} */

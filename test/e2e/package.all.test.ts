@@ -43,6 +43,9 @@ beforeAll(async () => {
   await install(plain, packed.slice(0, 1))
   for (const name of NATIVE)
     await cp(join(ROOT, 'node_modules', name), join(full, 'node_modules', name), { recursive: true, dereference: true })
+  // Without its link, npm would fetch this one anew.
+  await mkdir(join(full, 'node_modules', '.bin'))
+  await symlink('../semver/bin/semver.js', join(full, 'node_modules', '.bin', 'semver'))
   await install(full, packed)
   await write(work, { LICENSE: await readFile(join(ROOT, 'LICENSE'), 'utf8'), 'pdf/SKILL.md': skill('Read the file.') })
   git('init', '-q', '-b', 'main')
@@ -75,6 +78,19 @@ async function install(folder: string, paths: readonly string[]): Promise<void> 
   execFileSync('npm', ['install', ...options, ...paths], { cwd: folder, stdio: 'pipe' })
 }
 
+/** These sources at the same commit in another folder, with the packages as hard links, until the end of the test. */
+async function copyCheckout(): Promise<string> {
+  await mkdir(join(ROOT, '.vitest'), { recursive: true })
+  const folder = await mkdtemp(join(ROOT, '.vitest', 'checkout-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  execFileSync('git', ['clone', '--quiet', '--shared', ROOT, folder])
+  const gitHere = (...args: string[]) => execFileSync('git', ['-C', ROOT, ...args], { encoding: 'utf8' }).split('\0')
+  const changed = gitHere('ls-files', '-z', '--modified', '--others', '--exclude-standard').filter(path => path !== '')
+  for (const path of changed) await cp(join(ROOT, path), join(folder, path))
+  execFileSync('cp', ['-al', join(ROOT, 'node_modules'), folder])
+  return folder
+}
+
 /** The program as npm links it. */
 function linked(folder: string): string {
   return join(folder, 'node_modules', '.bin', 'mountglass')
@@ -103,10 +119,11 @@ async function sizeOf(folder: string): Promise<number> {
 }
 
 describe('the packed files', () => {
-  test('are the same when they are made twice', async () => {
-    const again = await pack(join(scratch, 'again'))
+  test('are the same when they are made from another checkout, which builds its own site', async () => {
+    const checkout = await copyCheckout()
+    const again = execFileSync(process.execPath, ['scripts/pack.mjs'], { cwd: checkout, encoding: 'utf8', stdio: 'pipe' })
     const bytesOf = (paths: string[]) => Promise.all(paths.map(path => readFile(path)))
-    const [first, second] = [await bytesOf(packed), await bytesOf(again)]
+    const [first, second] = [await bytesOf(packed), await bytesOf(again.trim().split('\n'))]
     expect(first.map((bytes, at) => bytes.equals(second[at] as Buffer))).toEqual([true, true])
   })
 
@@ -185,7 +202,7 @@ describe('the command of the package', () => {
   })
 
   test('serves a folder over MCP', () => {
-    const call = { name: 'get_skill', arguments: { path: 'pdf/SKILL.md' } }
+    const call = { name: 'load_skill', arguments: { path: 'pdf/SKILL.md' } }
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
     const messages = [
       { jsonrpc: '2.0', id: 1, method: 'initialize', params },
@@ -200,7 +217,7 @@ describe('the command of the package', () => {
     const env = { MOUNTGLASS_STORE: `disk:${join(scratch, 'store')}` }
     const lock = ['--lock', join(scratch, 'lock.json')]
     const address = '/local/mountglass/handbook'
-    expect(run(['index', address], { env })).toMatchObject({ status: 0, stdout: expect.stringContaining(address) })
+    expect(run(['index', address], { env })).toMatchObject({ status: 0 })
     expect(run(['pin', address, ...lock], { env })).toMatchObject({ status: 0 })
     expect(run(['verify', ...lock], { env })).toMatchObject({ status: 0 })
   })
