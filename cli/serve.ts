@@ -166,7 +166,7 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     )
   const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
   const hasHandbook = await isHandbookOpen(infra.local, deps)
-  process.stdout.write(announcement(baseUrl, { local, hasHandbook, withPages: existsSync(PAGES) }))
+  process.stdout.write(announcement(baseUrl, { store: infraSettings.store, local, hasHandbook, withPages: existsSync(PAGES) }))
 }
 
 /** What an operator probably did not mean. */

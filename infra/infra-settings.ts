@@ -1,11 +1,13 @@
 import { createPrivateKey } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { LEASE_SECONDS } from '#core/limits.ts'
 import { homePath, LISTEN_VARIABLES, namesOf, numberVariable, originAt, parseEnvironment, SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { t } from '#words/t.ts'
 import type { GitHubApp } from './github/app-tokens.ts'
+import { dataFolder } from './system/user-folders.ts'
 
 const APP_VARIABLES = {
   MOUNTGLASS_GITHUB_APP_ID: z
@@ -194,7 +196,7 @@ function isDecodable(text: string): boolean {
 const Variables = z.object({
   ...LISTEN_VARIABLES,
   MOUNTGLASS_BASE_URL: Origin.optional(),
-  MOUNTGLASS_STORE: StoreName.default({ kind: 'disk', folder: '.mountglass' }),
+  MOUNTGLASS_STORE: StoreName.optional(),
   MOUNTGLASS_PRIVATE_STORE: PrivateStoreName.optional(),
   MOUNTGLASS_DATABASE: DatabaseUrl.optional(),
   MOUNTGLASS_LOCAL_REPOSITORIES: z.string().optional(),
@@ -268,10 +270,26 @@ export function parseInfraSettings(env: NodeJS.ProcessEnv): InfraSettings {
   }
 }
 
+/** A package holds bundles, in which this module stands for a source that is not there. */
+const IS_CHECKOUT = existsSync(fileURLToPath(import.meta.url))
+
+/**
+ * The folder of the store that no setting names.
+ *
+ * @param isCheckout whether this process runs the sources. A package is used from any folder, so its store is the user's
+ * @throws SettingsError when the environment names no home folder
+ */
+export function defaultStoreFolder(env: NodeJS.ProcessEnv, isCheckout = IS_CHECKOUT): string {
+  const folder = isCheckout ? '.mountglass' : dataFolder(env)
+  if (folder === null) throw new SettingsError('MOUNTGLASS_STORE', t('problem.noDataFolder'))
+  return folder
+}
+
 function storeSettings(
-  { MOUNTGLASS_STORE: store, MOUNTGLASS_PRIVATE_STORE: privateStore }: z.infer<typeof Variables>,
+  { MOUNTGLASS_STORE: named, MOUNTGLASS_PRIVATE_STORE: privateStore }: z.infer<typeof Variables>,
   env: NodeJS.ProcessEnv,
 ): Pick<InfraSettings, 'store' | 'privateStore'> {
+  const store = named ?? { kind: 'disk' as const, folder: defaultStoreFolder(env) }
   if (store.kind !== 's3') {
     if (privateStore) throw new SettingsError('MOUNTGLASS_PRIVATE_STORE', t('problem.privateStoreAlone'))
     if (store.kind === 'memory') return { store, privateStore: null }
@@ -301,7 +319,7 @@ function storeSettings(
 }
 
 function databaseSetting({ MOUNTGLASS_DATABASE: database, MOUNTGLASS_STORE: store }: z.infer<typeof Variables>): string | null {
-  if (database !== undefined && store.kind === 'memory')
+  if (database !== undefined && store?.kind === 'memory')
     throw new SettingsError('MOUNTGLASS_DATABASE', t('problem.databaseNotShared'))
   return database ?? null
 }

@@ -286,6 +286,8 @@ const RECEIVED: readonly {
   { names: ['PATH', 'PATHEXT', 'SYSTEMROOT', 'LD_LIBRARY_PATH'] },
   // Temporary files, and profiles in the home folder: credentials of AWS, passwords of PostgreSQL.
   { names: ['TMPDIR', 'TEMP', 'TMP', 'HOME', 'USERPROFILE'] },
+  // The store that no setting names lies below them.
+  { names: ['XDG_DATA_HOME', 'LOCALAPPDATA'] },
   // Times and messages as the service writes them.
   { names: ['TZ', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_MESSAGES'] },
   // Starting as fast as the service does: its cache of compiled sources.

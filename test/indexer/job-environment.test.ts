@@ -53,6 +53,7 @@ test('a job process gets the settings of its store, its host and its network, an
     https_proxy: 'http://proxy',
     NODE_EXTRA_CA_CERTS: '/ca.pem',
     TZ: 'UTC',
+    XDG_DATA_HOME: '/data',
     MOUNTGLASS_GITHUB_TOKEN: 't',
   }
   const bucket = { AWS_REGION: 'r', AWS_WEB_IDENTITY_TOKEN_FILE: '/token', MOUNTGLASS_PRIVATE_AWS_ACCESS_KEY_ID: 'i' }

@@ -145,8 +145,9 @@ export const COMMANDS = {
   },
   /** What `mountglass serve` prints once it listens. */
   serve: {
-    answers: 'Mountglass answers at {url}',
-    withoutPages: '{url} (the pages are not built: npm run build)',
+    answers: 'Mountglass answers at {url}; its data is in {place}',
+    inMemory: 'memory, until this process ends',
+    withoutPages: 'the pages are not built: npm run build',
     begin: 'an address to begin with: {url}',
     nothing: 'no repository of MOUNTGLASS_LOCAL_REPOSITORIES is open to readers; it holds them as <owner>/<name>',
     nothingYet: 'no repository among the first that were found in MOUNTGLASS_LOCAL_REPOSITORIES is open to readers',

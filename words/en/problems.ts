@@ -39,6 +39,7 @@ export const PROBLEMS = {
   wholeNumber: 'must be a whole number from {min} to {max}',
   eitherOf: 'must be {first} or {second}',
   oneOf: 'must be one of {names}',
+  noDataFolder: 'must be set: without a home folder there is no folder for the data; use disk:<folder>',
   store: 'must be disk:<folder>, s3:<bucket>, s3:<bucket>/<prefix> or memory:',
   privateStore: 'must be s3:<bucket> or s3:<bucket>/<prefix>',
   privateStoreAlone: 'needs a MOUNTGLASS_STORE that is s3:<bucket>',

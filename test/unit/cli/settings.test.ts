@@ -3,7 +3,8 @@ import { formatNewKeys } from '#api/purpose-keys.ts'
 import { parseSettings, SERVICE_SETTINGS } from '#cli/service-settings.ts'
 import { homePath, unknownSettings } from '#core/settings.ts'
 import { WORKER_SETTINGS } from '#indexer/jobs/worker-settings.ts'
-import { INFRA_SETTINGS, parseInfraSettings } from '#infra/infra-settings.ts'
+import { defaultStoreFolder, INFRA_SETTINGS, parseInfraSettings } from '#infra/infra-settings.ts'
+import { dataFolder } from '#infra/system/user-folders.ts'
 
 test('without variables the service listens on the loopback, keeps its store beside it and indexes', () => {
   expect(parseSettings({})).toEqual({
@@ -38,6 +39,14 @@ test('without variables the service listens on the loopback, keeps its store bes
       app: null,
     },
   })
+})
+
+test('the store that no setting names lies in the current folder of a checkout, and from a package in the data of the user', () => {
+  expect(defaultStoreFolder({ HOME: '/home/ada' })).toBe('.mountglass')
+  expect(defaultStoreFolder({ HOME: '/home/ada', XDG_DATA_HOME: '/data' }, false)).toBe(
+    dataFolder({ HOME: '/home/ada', XDG_DATA_HOME: '/data' }),
+  )
+  expect(() => defaultStoreFolder({}, false)).toThrow(/^MOUNTGLASS_STORE: must be set/)
 })
 
 test('GitHub may be off, an Enterprise Server with its API below its address, or lie at two addresses', () => {
