@@ -75,8 +75,13 @@ interface Reading {
   root: string
 }
 
-/** @throws WorktreeError */
-async function readReport(folder: string, options: CheckOptions, progress: ProgressLine, signal?: AbortSignal): Promise<Reading> {
+/** What `mountglass check` reports of a folder. @throws WorktreeError */
+export async function readReport(
+  folder: string,
+  options: Pick<CheckOptions, 'private'>,
+  progress: Pick<ProgressLine, 'report'> = { report() {} },
+  signal?: AbortSignal,
+): Promise<Reading> {
   const worktree = await openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: INDEX_WALL_SECONDS })
   const { root, gitDir, folder: mounted } = worktree.description
   try {

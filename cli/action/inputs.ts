@@ -13,7 +13,7 @@ const Service = z.string().transform((text, context): string | null => {
 
 const Inputs = z
   .object({
-    mode: z.enum(['prewarm', 'build', 'diff'], 'must be prewarm, build or diff'),
+    mode: z.enum(['prewarm', 'build', 'check', 'diff'], 'must be prewarm, build, check or diff'),
     service: Service,
     store: z.string().regex(/^(s3:.+)?$/, 'must be s3:<bucket> or s3:<bucket>/<prefix>'),
     role: z.string(),

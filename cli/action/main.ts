@@ -7,8 +7,10 @@ import { ROOT } from '#core/repo-path.ts'
 import { truncateCharacters } from '#core/text.ts'
 import { countsOf } from '#indexer/check/difference-words.ts'
 import { failuresOf, parseFailOn } from '#indexer/check/fail-on.ts'
+import { hasErrors } from '#indexer/check/schema.ts'
 import { type InfraSettings, parseInfraSettings } from '#infra/infra-settings.ts'
 import { openStores } from '#infra/stores.ts'
+import { checkClone, outcomeOfCheck } from './check.ts'
 import { build } from './checkout.ts'
 import { compareCheckout, differenceOutputs, differenceSummary } from './difference.ts'
 import { type Inputs, readInputs } from './inputs.ts'
@@ -24,6 +26,7 @@ async function run(env: NodeJS.ProcessEnv): Promise<void> {
     const inputs = readInputs(name => core.getInput(name))
     const event: unknown = JSON.parse(await readFile(env.GITHUB_EVENT_PATH ?? '', 'utf8'))
     if (inputs.mode === 'diff') return await reportDifference(inputs, event, env)
+    if (inputs.mode === 'check') return await reportCheck(inputs, event, env)
     const workflow = readWorkflow(env, event)
     await report(await outcomeOf(inputs, workflow, env))
   } catch (error) {
@@ -56,6 +59,12 @@ async function reportDifference(inputs: Inputs, event: unknown, env: NodeJS.Proc
   if (env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(differenceSummary(compared, failures)).write()
   if (failures.length > 0)
     core.setFailed(`agents would read differently: ${failures.join(', ')}; the summary of this run has the list`)
+}
+
+async function reportCheck({ checkout }: Inputs, event: unknown, env: NodeJS.ProcessEnv): Promise<void> {
+  const checked = await checkClone(resolve(env.GITHUB_WORKSPACE ?? '.', checkout), event)
+  await report(outcomeOfCheck(checked))
+  if (hasErrors(checked)) core.setFailed('errors keep content from agents; the annotations of this run have them')
 }
 
 async function buildHere(inputs: Inputs, { commit, repositoryId, apiUrl }: WorkflowRun, env: NodeJS.ProcessEnv) {
@@ -96,7 +105,8 @@ async function identityToken(audience: string): Promise<string> {
 async function report(outcome: Outcome): Promise<void> {
   for (const [name, value] of Object.entries(outputsOf(outcome))) core.setOutput(name, value)
   for (const { severity, message, ...properties } of annotationsOf(outcome)) ANNOTATE[severity](message, properties)
-  core.info(`${outcome.skills} skills, ${outcome.documents} documents: ${outcome.page ?? outcome.address}`)
+  const where = outcome.page ?? outcome.address
+  core.info(`${outcome.skills} skills, ${outcome.documents} documents${where === null ? '' : `: ${where}`}`)
   if (process.env.GITHUB_STEP_SUMMARY) await core.summary.addRaw(summaryOf(outcome)).write()
 }
 

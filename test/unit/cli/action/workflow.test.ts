@@ -70,7 +70,7 @@ test('inputs are read as documented by the Action', () => {
 })
 
 test.each([
-  [{ mode: 'warm' }, 'input mode: must be prewarm, build or diff'],
+  [{ mode: 'warm' }, 'input mode: must be prewarm, build, check or diff'],
   [{}, 'input service: is required in mode prewarm'],
   [{ mode: 'build' }, 'input store: is required in mode build'],
   [{ mode: 'build', store: 'disk:here' }, 'input store: must be s3:'],
@@ -130,4 +130,15 @@ test('annotations are sorted worst first, up to a limit', () => {
   const annotations = annotationsOf({ ...OUTCOME, diagnostics })
   expect(annotations.map(({ severity }) => severity)).toEqual(['error', ...Array(10).fill('warning'), 'notice'])
   expect(annotations[0]).toEqual({ severity: 'error', title: 'c', message: 'm', file: 'p1' })
+})
+
+test('an annotation of a finding has its line and what to do, and one of the whole repository no file', () => {
+  const finding = { code: 'c', severity: 'error', path: 'a/SKILL.md', line: 7, message: 'm', advice: 'mend it' } as const
+  expect(annotationsOf({ ...OUTCOME, diagnostics: [finding, { ...finding, path: '', line: undefined }] })).toEqual([
+    { severity: 'error', title: 'c', message: 'm\nmend it', file: 'a/SKILL.md', startLine: 7 },
+    { severity: 'error', title: 'c', message: 'm\nmend it' },
+  ])
+  expect(summaryOf({ ...OUTCOME, address: null, commit: null, diagnostics: [finding] })).toMatch(
+    /\| Documents \| 3 \|\n\n.*\n.*\n\| <code>c<\/code> \| <code>a\/SKILL\.md:7<\/code> \| m \|/,
+  )
 })
