@@ -35,6 +35,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
       page('includes', `${HANDBOOK}/writing/include-and-refer/SKILL.md`),
       page('licenses', `${HANDBOOK}/writing/policy/choose-a-license/SKILL.md`),
       page('check', 'docs/check.md'),
+      page('ci', 'docs/ci.md'),
       page('action', 'cli/action/README.md'),
       page('badges', 'docs/badges.md'),
     ],

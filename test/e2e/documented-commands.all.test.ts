@@ -12,8 +12,9 @@ const TEXTS = ['README.md', ...DOCS_PAGES.flatMap(({ source }) => source ?? [])]
 /** Programs that a command of the documentation calls and that stand in here, each beside the text that says what it does instead. */
 const STAND_INS: Record<string, string> = {
   // The package of this checkout, which finds the git of the machine, and the client of the tests.
-  npx: `case "$1" in
-    mountglass) shift; PATH="\${PATH#*:}"; case " $* " in *" --watch "*) fifo="$HOME/watched.$$"; mkfifo "$fifo"; "$NODE" "$ROOT/bin/mountglass.mjs" "$@" > "$fifo" & read -r line < "$fifo"; kill $! ;; *) "$NODE" "$ROOT/bin/mountglass.mjs" "$@" ;; esac ;;
+  npx: `[ "$1" != --yes ] || shift
+    case "$1" in
+    mountglass|mountglass@*) shift; PATH="\${PATH#*:}"; case " $* " in *" --watch "*) fifo="$HOME/watched.$$"; mkfifo "$fifo"; "$NODE" "$ROOT/bin/mountglass.mjs" "$@" > "$fifo" & read -r line < "$fifo"; kill $! ;; *) "$NODE" "$ROOT/bin/mountglass.mjs" "$@" ;; esac ;;
     skills) shift; "$NODE" "$ROOT/node_modules/skills/bin/cli.mjs" "$@" --yes --agent claude-code ;;
     *) exit 9 ;; esac`,
   // What it would start or call answers the first message of MCP.

@@ -128,6 +128,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
       includes: 'Einbinden und verweisen',
       licenses: 'Lizenzen',
       check: 'Vor dem Push prüfen',
+      ci: 'In CI',
       action: 'In GitHub Actions',
       badges: 'Badges und Karten',
       rest: 'Referenz',

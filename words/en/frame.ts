@@ -124,6 +124,7 @@ export const FRAME = {
       includes: 'Includes and references',
       licenses: 'Licenses',
       check: 'Check before you push',
+      ci: 'In CI',
       action: 'In GitHub Actions',
       badges: 'Badges and cards',
       rest: 'Reference',
