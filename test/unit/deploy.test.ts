@@ -135,7 +135,7 @@ function megabytes(text: string): number {
 type Manifest = any
 
 describe('Kubernetes', async () => {
-  const files = (await readdir(KUBERNETES)).filter(name => name !== 'kustomization.yaml').sort()
+  const files = (await readdir(KUBERNETES)).filter(name => name.endsWith('.yaml') && name !== 'kustomization.yaml').sort()
   const kustomization = parse(await read(KUBERNETES, 'kustomization.yaml')) as Manifest
   const manifests: Manifest[] = (
     await Promise.all(files.map(async name => parseAllDocuments(await read(KUBERNETES, name), { merge: true })))
@@ -150,10 +150,21 @@ describe('Kubernetes', async () => {
     ...ofKind('Deployment').map(({ metadata, spec }) => ({ name: metadata.name, ...spec })),
     ...ofKind('CronJob').map(({ metadata, spec }) => ({ name: metadata.name, ...spec.jobTemplate.spec })),
   ].map(({ name, template }) => ({ name, labels: template.metadata.labels, pod: template.spec }))
-  const settings: Record<string, string> = ofKind('ConfigMap')[0].data
+  const settings = Object.fromEntries(
+    [...(await read(KUBERNETES, 'settings.env')).matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  )
 
   test('every file is applied', () => {
     expect([...kustomization.resources].sort()).toEqual(files)
+  })
+
+  test('a change of settings or secrets rolls the pods: both are generated, under names with their hash', () => {
+    expect(kustomization).toMatchObject({
+      configMapGenerator: [{ name: 'settings', envs: ['settings.env'] }],
+      secretGenerator: [{ name: 'secrets', envs: ['secrets.env'] }],
+    })
+    expect(kustomization.generatorOptions).toBeUndefined()
+    expect([...ofKind('ConfigMap'), ...ofKind('Secret')]).toEqual([])
   })
 
   test.each(workloads)('$name: its settings are valid, and its command accepts its arguments', ({ pod }) => {
