@@ -24,11 +24,13 @@ const STAND_INS: Record<string, string> = {
     else shift 2; fifo="$HOME/mcp.$$"; mkfifo "$fifo.in" "$fifo.out"; "$@" < "$fifo.in" > "$fifo.out" &
       exec 3> "$fifo.in"; printf '%s\\n' "$message" >&3; read -r line < "$fifo.out"; exec 3>&-
       case "$line" in *serverInfo*) ;; *) exit 1 ;; esac; fi`,
-  // A start is tried by scripts/check-fresh-clone.mjs; here, that the program takes these settings.
-  npm: `[ "$1" = start ] || exit 9
+  // A start is tried by scripts/check-fresh-clone.mjs, an install and the image by tests of their own; here, that the program takes these settings.
+  npm: `case "$1" in start|install) ;; run) [ "$2" = image ] || exit 9 ;; *) exit 9 ;; esac
     [ -z "$MOUNTGLASS_LOCAL_REPOSITORIES" ] || [ -d "$MOUNTGLASS_LOCAL_REPOSITORIES" ]`,
   // An answer that says that something failed is no example of what the text says.
   curl: `PATH="\${PATH#*:}" exec curl --fail "$@"`,
+  // The image is started by a test of its own.
+  docker: '[ "$1" = run ] || exit 9',
   // The documentation names no place to clone from.
   git: '[ "$1" = clone ] && mkdir -p "$3"',
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, copyFile, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { imageCall } from '../../scripts/image.mjs'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const DOCKERFILE = join(ROOT, 'infra', 'deploy', 'Dockerfile')
 const BASE = 'localhost/base'
 const SOURCES = ['/etc/apt/sources.list', '/etc/apt/sources.list.d/debian.sources']
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
@@ -23,32 +23,57 @@ export interface ImageConfig {
 /** An image whose files lie in a folder of this machine. */
 export interface Image {
   config: ImageConfig
+  /** Where its files are. */
+  root: string
   /** Starts a program in it, as an engine does that is told to give no rights. @param env besides that of the image */
   run(command: readonly string[], env?: Readonly<Record<string, string>>): ChildProcess
+  remove(): Promise<void>
 }
 
 /**
  * Builds the image of the Dockerfile without a container engine, upon Debian's packages and the Node of this process.
  *
- * @param place a folder on a disk, which holds all of it
+ * @param pack packs the checkout into a folder
  */
-export async function buildImage(place: string): Promise<Image> {
-  const buildah = (...args: string[]) =>
-    run('buildah', ['--storage-driver=vfs', `--root=${join(place, 'images')}`, `--runroot=${join(place, 'run')}`, ...args])
-  const npm = await npmOfThisMachine()
+export async function buildImage(pack: (folder: string) => Promise<unknown>): Promise<Image> {
+  // On a disk: it takes more than the temporary files of the tests, which are in memory.
+  const place = await mkdtemp('/var/tmp/mountglass-image-')
+  const storage = join(place, 'storage.conf')
+  // Without a driver, the best one that the kernel has here.
+  await writeFile(storage, `[storage]\ndriver = ""\ngraphroot = "${place}/images"\nrunroot = "${place}/run"\n`)
+  const env = { ...process.env, CONTAINERS_STORAGE_CONF: storage, BUILDAH_ISOLATION: 'chroot' }
+  const buildah: Buildah = (...args) => run('buildah', args, env)
+  const remove = async () => {
+    // Folders that are mounted cannot be removed.
+    await buildah('rm', '--all')
+    await rm(place, { recursive: true, force: true })
+  }
+  try {
+    const npm = await npmOfThisMachine()
+    await Promise.all([makeBase(buildah, place, npm), pack(join(place, 'packed'))])
+    const own = [`--volume=${npm.cache}:/root/.npm`, ...npm.configs.map(([here, there]) => `--volume=${here}:${there}:ro`)]
+    const [program, ...args] = imageCall(join(place, 'packed'), ['--quiet', `--build-arg=BASE_IMAGE=${BASE}`, ...own]) ?? ['']
+    await run(program, args, env)
+    const container = await buildah('from', 'mountglass')
+    const { Docker } = JSON.parse(await buildah('inspect', '--type=image', 'mountglass')) as { Docker: { config: ImageConfig } }
+    const root = await buildah('mount', container)
+    const writable = await makeWritable(place, Docker.config.User)
+    const opened = { root, writable, config: Docker.config }
+    return { ...opened, run: (command, given = {}) => start(opened, command, given), remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+type Buildah = (...args: string[]) => Promise<string>
+
+async function makeBase(buildah: Buildah, place: string, npm: Npm): Promise<void> {
   const base = await buildah('from', 'scratch')
   await fillBase(await buildah('mount', base), place, npm)
   // What the set-up of the tests has fetched is not fetched again.
   await buildah('config', '--env=npm_config_prefer_offline=true', ...registryOf(process.env), base)
   await buildah('commit', '--quiet', '--rm', base, BASE)
-  const files = ['--format=docker', `--file=${DOCKERFILE}`, `--ignorefile=${DOCKERFILE}.dockerignore`]
-  const own = [`--volume=${npm.cache}:/root/.npm`, ...npm.configs.map(([here, there]) => `--volume=${here}:${there}:ro`)]
-  await buildah('build', '--isolation=chroot', '--quiet', ...files, `--build-arg=NODE_IMAGE=${BASE}`, ...own, '--tag=built', ROOT)
-  const container = await buildah('from', 'built')
-  const { Docker } = JSON.parse(await buildah('inspect', '--type=image', 'built')) as { Docker: { config: ImageConfig } }
-  const root = await buildah('mount', container)
-  const writable = await makeWritable(place, Docker.config.User)
-  return { config: Docker.config, run: (command, env = {}) => start({ root, writable, config: Docker.config }, command, env) }
 }
 
 interface Npm {

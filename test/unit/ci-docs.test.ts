@@ -22,7 +22,9 @@ const MINOR = manifest.version.split('.').slice(0, 2).join('.')
 
 /** What a text calls of the package and of the Action. */
 function versionsIn(text: string): string[] {
-  return [...text.matchAll(/(?:\bmountglass@|\/cli\/action@v)(\d[\w.-]*\w|\d|<\S+>)/g)].map(([, version = '']) => version)
+  return [...text.matchAll(/(?:\bmountglass(?:-pictures)?@|\/cli\/action@v)(\d[\w.-]*\w|\d|<\S+>)/g)].map(
+    ([, version = '']) => version,
+  )
 }
 
 interface Step {

@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { parseSettings } from '#cli/service-settings.ts'
 import { parseWorkerSettings } from '#indexer/jobs/worker-settings.ts'
 import { parseSharedInfraSettings } from '#infra/infra-settings.ts'
+import packageManifest from '../../package.json' with { type: 'json' }
 
 /** No container engine and no cluster run in the tests: what is deployed there is held to what the sources say. */
 
@@ -167,6 +168,14 @@ describe('Kubernetes', async () => {
     expect([...ofKind('ConfigMap'), ...ofKind('Secret')]).toEqual([])
   })
 
+  test('the image has the version of this checkout, and its user', async () => {
+    expect(kustomization.images).toEqual([{ name: 'mountglass', newName: expect.any(String), newTag: packageManifest.version }])
+    const [, uid = ''] = /^USER (\d+):\1$/m.exec(await read(DEPLOY, 'Dockerfile')) ?? []
+    for (const { name, pod } of workloads) {
+      expect(pod.securityContext, name).toMatchObject({ runAsUser: Number(uid), runAsGroup: Number(uid) })
+    }
+  })
+
   test.each(workloads)('$name: its settings are valid, and its command accepts its arguments', ({ pod }) => {
     const [container] = pod.containers as [Container]
     expect(container.envFrom).toEqual([{ configMapRef: { name: 'settings' } }, { secretRef: { name: 'secrets' } }])
@@ -186,7 +195,7 @@ describe('Kubernetes', async () => {
     expect(pod).toMatchObject({
       serviceAccountName: 'mountglass',
       automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      securityContext: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } },
     })
     for (const { securityContext, resources, volumeMounts, image } of pod.containers) {
       expect(securityContext).toEqual({
