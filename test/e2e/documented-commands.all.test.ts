@@ -11,10 +11,13 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const TEXTS = ['README.md', ...DOCS_PAGES.flatMap(({ source }) => source ?? [])]
 /** Programs that a command of the documentation calls and that stand in here, each beside the text that says what it does instead. */
 const STAND_INS: Record<string, string> = {
-  // The package of this checkout, which finds the git of the machine, and the client of the tests.
-  npx: `[ "$1" != --yes ] || shift
+  // The package of this checkout, which finds the git of the machine, and the client of the tests. What does not end by itself has worked once it
+  // prints a line.
+  npx: `while :; do case "$1" in --yes) shift ;; -p) shift 2 ;; *) break ;; esac; done
     case "$1" in
-    mountglass|mountglass@*) shift; PATH="\${PATH#*:}"; case " $* " in *" --watch "*) fifo="$HOME/watched.$$"; mkfifo "$fifo"; "$NODE" "$ROOT/bin/mountglass.mjs" "$@" > "$fifo" & read -r line < "$fifo"; kill $! ;; *) "$NODE" "$ROOT/bin/mountglass.mjs" "$@" ;; esac ;;
+    mountglass|mountglass@*) shift; PATH="\${PATH#*:}"; case " $* " in
+      *" --watch "*|" serve ") fifo="$HOME/started.$$"; mkfifo "$fifo"; PORT=0 MOUNTGLASS_GITHUB=off "$NODE" "$ROOT/bin/mountglass.mjs" "$@" > "$fifo" & read -r line < "$fifo"; kill $! ;;
+      *) "$NODE" "$ROOT/bin/mountglass.mjs" "$@" ;; esac ;;
     skills) shift; "$NODE" "$ROOT/node_modules/skills/bin/cli.mjs" "$@" --yes --agent claude-code ;;
     *) exit 9 ;; esac`,
   // What it would start or call answers the first message of MCP.
@@ -147,7 +150,7 @@ describe('a command of the documentation', () => {
 
 /** Paths that a text names and that are no request: files of the machine, forms with placeholders, and the command of a skill. */
 const NO_REQUEST =
-  /[<>{}…*]|^\/(?:api\/v1$|tmp|proc|git\/|hooks\/|owners$|mcp$|oauth\/|auth\/|social$|picture$|gh\b|docs\/|plan-week|var|local\/acme)|^\/$/
+  /[<>{}…*]|^\/(?:api\/v1$|tmp|data|proc|git\/|hooks\/|owners$|mcp$|oauth\/|auth\/|social$|picture$|gh\b|docs\/|plan-week|var|local\/acme)|^\/$/
 
 describe('a request of the documentation', () => {
   test.each(TEXTS)('of %s is answered', async path => {

@@ -28,22 +28,33 @@ describe('settings', async () => {
   const rowsOf = (text: string) => text.split('\n').filter(line => /^\| `(?:MOUNTGLASS_|HOST)/.test(line))
   const firstCellsOf = (rows: readonly string[]) => rows.map(row => row.split('|')[1] ?? '')
 
-  test('each has a row in the table of the README, and no row names anything else', () => {
-    expect(namesIn(firstCellsOf(rowsOf(README)), name)).toEqual(known)
+  const [summary = '', details = ''] = SETTINGS.split('\n## Listening\n')
+
+  test('each has a row in the table of all settings, and no row names anything else', () => {
+    expect(namesIn(firstCellsOf(rowsOf(summary)), name)).toEqual(known)
   })
 
   test('each is explained on the page of settings, and the page and the guide name no other', () => {
-    expect(namesIn(firstCellsOf(rowsOf(SETTINGS)), name)).toEqual(known)
-    for (const named of namesIn([GUIDE, SETTINGS], name)) expect(known).toContain(named)
+    expect(namesIn(firstCellsOf(rowsOf(details)), name)).toEqual(known)
+    for (const named of namesIn([README, GUIDE, SETTINGS], name)) expect(known).toContain(named)
   })
 
-  test('the cells of the README stay short', () => {
-    for (const row of rowsOf(README)) {
+  test('the cells of the table of all settings stay short', () => {
+    for (const row of rowsOf(summary)) {
       const [, , fallback = '', meaning = ''] = row.split('|').map(cell => cell.trim())
       expect(fallback.length, row).toBeLessThanOrEqual(30)
       expect(meaning.length, row).toBeLessThanOrEqual(60)
     }
   })
+})
+
+test('the README stays one that is read whole, and its first command needs no checkout', () => {
+  expect(README.split('\n').length - 1).toBeLessThanOrEqual(150)
+  expect(/```sh\n(.*)\n(.*)\n(.*)\n```/.exec(README)?.slice(1)).toEqual([
+    expect.stringMatching(/^npx mountglass \S+\/\S+ /),
+    expect.stringMatching(/^npx mountglass serve /),
+    expect.stringMatching(/^docker run .* mountglass /),
+  ])
 })
 
 test('every metric that the guide for operators names exists', () => {
