@@ -262,6 +262,19 @@ describe('a service of the package', () => {
     expect((await page('/metrics')).text).toContain('mountglass_http_requests_total')
   })
 
+  test('keeps its data in the folder of the user, which its jobs find, and says where', async () => {
+    const home = join(scratch, 'home')
+    const service = await startService(
+      { PATH: programs, HOME: home, MOUNTGLASS_STORE: '', MOUNTGLASS_GITHUB: 'off' },
+      linked(plain),
+    )
+    onTestFinished(() => service.stop())
+    await service.get('skills', HANDBOOK, { path: READ_BY_REST })
+    const data = join(home, '.local', 'share', 'mountglass')
+    expect(service.output()).toContain(`Mountglass answers at ${service.baseUrl}/; its data is in ${data}\n`)
+    expect(await readdir(data)).toContain('documents.sqlite')
+  })
+
   test('has pictures where their package is installed beside it', async () => {
     const { baseUrl } = await serve(full)
     for (const path of PICTURES) {
