@@ -5,7 +5,7 @@ import { SettingsError } from '#core/settings.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
-import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './lock/answers.ts'
+import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './answers.ts'
 import { exitCodeOf, judge, type Problem, type Reading, type Verdict } from './lock/compare-pins.ts'
 import {
   emptyLock,
@@ -17,9 +17,9 @@ import {
   parseLockFile,
 } from './lock/lock-file.ts'
 import { readPin } from './lock/read-pin.ts'
-import { remoteAnswers } from './lock/remote-answers.ts'
 import { formatPin, formatVerdicts, pinnedAddress } from './lock/report.ts'
 import { readTypedPin } from './lock/typed-pin.ts'
+import { remoteAnswers } from './remote-answers.ts'
 import { say } from './say.ts'
 import { columnsOfOutput, paint, printLines } from './terminal.ts'
 

@@ -7,7 +7,7 @@ import { BROWSE_LIMIT } from '#core/limits.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import { compareBytes } from '#core/text.ts'
 import { t } from '#words/t.ts'
-import { type Answers, askIndexed, type IndexedMount, UnansweredError, type Waiting } from './answers.ts'
+import { type Answers, askIndexed, type IndexedMount, UnansweredError, type Waiting } from '../answers.ts'
 import type { PinnedAddress, PinnedFile, PinnedSkill, PinnedText } from './lock-file.ts'
 
 /** How often reading starts again when a branch moves meanwhile. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Answers, askIndexed } from '#cli/lock/answers.ts'
+import { type Answers, askIndexed } from '#cli/answers.ts'
 import { readyMount } from '#test/site/support/answers.ts'
 
 beforeEach(() => {

@@ -4,8 +4,8 @@ import { type Address, parseAddress } from '#core/address.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
 import { t } from '#words/t.ts'
-import { isMissingLocal, saidOfOwnReading } from '../own-reading.ts'
 import { type Answers, type PinEndpoint, UnansweredError } from './answers.ts'
+import { isMissingLocal, saidOfOwnReading } from './own-reading.ts'
 
 interface OwnReading {
   /** Host segments that this process serves. */

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { UnansweredError } from '#cli/lock/answers.ts'
-import { remoteAnswers } from '#cli/lock/remote-answers.ts'
+import { UnansweredError } from '#cli/answers.ts'
+import { remoteAnswers } from '#cli/remote-answers.ts'
 
 const servers: Server[] = []
 afterEach(() => {
