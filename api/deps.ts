@@ -18,7 +18,7 @@ import type { SnapshotReader } from './snapshot/snapshot-reader.ts'
 export interface Deps {
   hosts: readonly GitHost[]
   snapshots: SnapshotReader
-  queue: JobQueue
+  queue: Pick<JobQueue, 'offer'>
   listings: OwnerListings
   hidden: HiddenNotes
   operator: OperatorContent

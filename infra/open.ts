@@ -1,6 +1,3 @@
-import { access, constants, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { closeAndThrow } from '#core/concurrency/timeout.ts'
 import { createFallbacks, type Fallbacks } from '#core/ports/fallbacks.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
@@ -20,10 +17,10 @@ import { InvalidationLog } from './github/invalidation-log.ts'
 import { openSharedCache } from './github/shared-cache.ts'
 import { HostChange } from './github/webhook.ts'
 import type { InfraSettings } from './infra-settings.ts'
-import { prepareExampleRepositories } from './local/example.ts'
-import { type LocalHost, openLocalHost } from './local/host.ts'
+import type { LocalHost } from './local/host.ts'
 import type { OnRefused } from './local/listed-names.ts'
 import { countBlobStore, countStateStore, watchHosts, watchQueue } from './monitoring/watched.ts'
+import { openLocal } from './open-local.ts'
 import { createStateQueue } from './queue/state-queue.ts'
 import { type OpenOptions, openStores, type ProbedBuckets, type Stores } from './stores.ts'
 import { systemClock, systemRandom } from './system/system.ts'
@@ -55,8 +52,6 @@ export interface Infra extends JobInfra {
   clock: Clock
   random: RandomSource
 }
-
-const EXAMPLE = fileURLToPath(new URL('../examples/handbook', import.meta.url))
 
 /**
  * Opens the drivers that the settings name.
@@ -135,7 +130,7 @@ async function openWithoutQueue(
     for (const closeOne of closing.reverse()) await closeOne()
   }
   try {
-    const local = await openLocal(settings, store, onRefused)
+    const local = await openLocal(settings, store.folder, onRefused)
     closing.push(() => local.close())
     const hosts: GitHost[] = [local]
     let github: GitHubHost | null = null
@@ -172,42 +167,6 @@ async function openWithoutQueue(
   } catch (error) {
     return await closeAndThrow(error, close)
   }
-}
-
-/** The host of the operator's repositories, or of the bundled one. */
-async function openLocal(
-  settings: InfraSettings,
-  { folder }: Pick<Stores, 'folder'>,
-  onRefused: OnRefused | undefined,
-): Promise<LocalHost> {
-  const { localRepositories, baseUrl } = settings
-  if (localRepositories !== null) await requireFolder('MOUNTGLASS_LOCAL_REPOSITORIES', localRepositories)
-  const prepare = async () => {
-    const place = join(await folder(), 'examples')
-    return await prepareExampleRepositories(EXAMPLE, place).catch(cause => {
-      throw new SettingsError('MOUNTGLASS_STORE', t('problem.storeFolder', { folder: place, reason: cause as Error }), { cause })
-    })
-  }
-  if (localRepositories === null) return openLocalHost({ root: await prepare(), baseUrl })
-  // The reference repository is served beside the operator's, which do not depend on it.
-  const examples = await prepare().catch(error => {
-    process.emitWarning(`the reference repository cannot be served: ${(error as Error).message}`)
-    return null
-  })
-  return openLocalHost({
-    root: localRepositories,
-    baseUrl,
-    ...(examples === null ? {} : { examples }),
-    ...(onRefused && { onRefused }),
-  })
-}
-
-async function requireFolder(variable: string, path: string): Promise<void> {
-  const found = await stat(path).catch(() => null)
-  if (!found?.isDirectory()) throw new SettingsError(variable, t('problem.folderAbsent', { path }))
-  await access(path, constants.R_OK | constants.X_OK).catch(cause => {
-    throw new SettingsError(variable, t('problem.folderForbidden', { folder: path }), { cause })
-  })
 }
 
 const CHANGES_CHANNEL = 'mountglass_changes'

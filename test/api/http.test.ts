@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
-import type { JobQueue } from '#core/ports/job-queue.ts'
 import { type Answer, checkAnswer } from '#test/support/check-answer.ts'
 import type { PublicName as Route } from '#test/support/personal-endpoints.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -273,7 +272,7 @@ test('a host that does not answer is 503, with Retry-After when the wait is know
 
 test('a queue that takes no job is 503 skill.unavailable', async () => {
   const offer = () => Promise.reject(new Error('no space left on device'))
-  const refusing = (queue: JobQueue): JobQueue => ({ ...queue, offer })
+  const refusing = <Queue extends object>(queue: Queue) => ({ ...queue, offer })
   const full = await testApp({ 'acme/tools': { 'a.md': '# A\n' } }, { deps: deps => ({ ...deps, queue: refusing(deps.queue) }) })
   try {
     for (const route of ROUTES.filter(name => ENDPOINTS[name].subject === 'address' && name !== 'refs')) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { NoAddressError, readTypedPin } from '#cli/lock/typed-pin.ts'
+import { readTypedPin } from '#cli/lock/typed-pin.ts'
+import { NoAddressError } from '#cli/typed-repository.ts'
 
 const CONTEXT = { hosts: ['gh', 'local'], baseUrl: 'https://skills.example.org' }
 
