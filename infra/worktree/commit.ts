@@ -1,12 +1,14 @@
-import { resolve } from 'node:path'
+import { copyFile, lstat, mkdir, symlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { t } from '#words/t.ts'
 import { GitError, requireGit, runGit } from '../git/process.ts'
 import { openReader } from '../git/reader.ts'
-import { readSmallFile } from '../git/safe-open.ts'
+import { ifAbsent, readSmallFile } from '../git/safe-open.ts'
 import { openLiveView } from '../git/view.ts'
-import { WorktreeError } from './place.ts'
+import { userIgnoreFile } from './listing.ts'
+import { WorktreeError, type WorktreePlace } from './place.ts'
 
 /**
  * Opens a commit of a clone that is trusted. Reads its objects, never the files of the work tree, which may differ by line ends, filters and
@@ -120,4 +122,66 @@ async function answerOf(gitDir: string, args: readonly string[]): Promise<Commit
     if (cause.status === 1 || cause.status === 128) return null
     throw new WorktreeError(t('problem.baseUnknown', { reason: cause.message }), { cause })
   }
+}
+
+/** The commit of a git work tree, and whether its files are that commit. */
+export interface CheckedOut {
+  /** `null`: nothing is committed yet. */
+  commit: CommitSha | null
+  /** There are no changes and no new files. */
+  isClean: boolean
+}
+
+/**
+ * Compares the files of a git work tree with its commit. Git looks through a view of the repository, with its index: no filter of the repository
+ * runs, and a file that only a filter shows to be unchanged counts as changed. A clone that lacks files of the commit is never clean.
+ */
+export async function findCheckedOut({ root, gitDir }: WorktreePlace & { gitDir: string }): Promise<CheckedOut> {
+  const commonDir = await commonDirOf(gitDir)
+  if (!(await hasAllFiles(gitDir, commonDir))) return { commit: await commitOf(gitDir, 'HEAD'), isClean: false }
+  const view = await openLiveView(commonDir)
+  try {
+    const infoFolder = join(view.gitDir, 'info')
+    const [ignored] = await Promise.all([
+      userIgnoreFile(),
+      copyFile(join(gitDir, 'HEAD'), join(view.gitDir, 'HEAD')),
+      symlink(join(gitDir, 'index'), join(view.gitDir, 'index')),
+      mkdir(infoFolder).then(() => symlink(join(commonDir, 'info', 'exclude'), join(infoFolder, 'exclude'))),
+    ])
+    const config = ignored === null ? {} : { 'core.excludesFile': ignored }
+    return parseStatus(await runGit([`--work-tree=${root}`, ...STATUS], { gitDir: view.gitDir, config }))
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    return { commit: await commitOf(gitDir, 'HEAD'), isClean: false }
+  } finally {
+    await view.remove()
+  }
+}
+
+const STATUS = [
+  'status',
+  '--porcelain=v2',
+  '-z',
+  '--branch',
+  '--no-renames',
+  '--untracked-files=normal',
+  '--ignore-submodules=all',
+]
+
+/** Lines that begin with `#` are about the branch; the others are changes. */
+function parseStatus(output: Buffer): CheckedOut {
+  const lines = output.toString().split('\0')
+  const named = lines.find(line => line.startsWith('# branch.oid ')) ?? ''
+  const commit = /[0-9a-f]{40}$/.exec(named)?.[0] ?? null
+  const isClean = commit !== null && lines.every(line => line === '' || line.startsWith('# '))
+  return { commit: commit as CommitSha | null, isClean }
+}
+
+/** Whether the clone has all files of its commits, and its work tree all of its files. */
+async function hasAllFiles(gitDir: string, commonDir: string): Promise<boolean> {
+  const [sparse, config] = await Promise.all([
+    lstat(join(gitDir, 'info', 'sparse-checkout')).catch(ifAbsent),
+    readSmallFile(join(commonDir, 'config')),
+  ])
+  return sparse === null && !/^\s*(?:promisor|partialclone(?:filter)?)\s*=/im.test(config ?? '')
 }

@@ -4,7 +4,8 @@ import type { CommitSha } from '#core/commit-sha.ts'
 import { TREE_ENTRIES } from '#core/limits.ts'
 import { type GitHost, type HostRepository, ReadError, type RepositoryReader } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
-import { findWorktree } from './place.ts'
+import { openCommit } from './commit.ts'
+import { findWorktree, type WorktreePlace } from './place.ts'
 import { openWorktree } from './reader.ts'
 
 /** Time for looking at the files of a folder. */
@@ -23,17 +24,7 @@ export interface WorktreeHost extends GitHost {
  * @throws WorktreeError when the folder cannot be read as a working folder
  */
 export async function openWorktreeHost(folder: string, visibility: HostRepository['visibility']): Promise<WorktreeHost> {
-  const { root, folder: path } = await findWorktree(folder)
-  const repository: HostRepository = Object.freeze({
-    id: 'local-worktree',
-    host: 'local',
-    owner: OWNER,
-    name: nameOf(root),
-    defaultBranch: 'worktree',
-    description: null,
-    avatar: null,
-    visibility,
-  })
+  const place = await findWorktree(folder)
   const look = () => openWorktree(folder, { treeEntries: TREE_ENTRIES, seconds: LOOK_SECONDS })
 
   async function stateNow(): Promise<CommitSha> {
@@ -45,17 +36,8 @@ export async function openWorktreeHost(folder: string, visibility: HostRepositor
     }
   }
 
-  return {
-    segment: 'local',
-    isRemote: false,
-    repositoryName: { owner: OWNER, name: repository.name },
-    folder: path,
-    repository: async (owner, name) =>
-      owner === OWNER && name === repository.name ? { status: 'ok', value: repository } : { status: 'missing' },
-    resolve: async (_repository, ref) => (ref === null ? { status: 'ok', value: await stateNow() } : { status: 'missing' }),
-    // The folder is its own only state.
-    refs: async () => ({ status: 'ok', value: new Map() }),
-    tip: async () => ({ status: 'ok', value: await stateNow() }),
+  return hostOf(place, visibility, {
+    commitNow: stateNow,
     async open(_repository, commit): Promise<RepositoryReader> {
       const worktree = await look()
       return Object.assign(worktree, {
@@ -64,6 +46,62 @@ export async function openWorktreeHost(folder: string, visibility: HostRepositor
         },
       })
     },
+  })
+}
+
+/** The same for a folder of a clone whose files are those of its commit, which is read in their place: it can be told apart from others. */
+export function openCommittedHost(
+  place: WorktreePlace & { gitDir: string },
+  commit: CommitSha,
+  visibility: HostRepository['visibility'],
+): WorktreeHost {
+  return hostOf(place, visibility, {
+    commitNow: async () => commit,
+    open: (_repository, asked, limits) => openCommit(place.gitDir, asked, limits),
+  })
+}
+
+/** The same for a process that reads the folder once, as it is then. */
+export function openFolderOnce(place: WorktreePlace, visibility: HostRepository['visibility']): WorktreeHost {
+  return hostOf(place, visibility, {
+    commitNow: async () => ONLY_STATE,
+    open: () => openWorktree(join(place.root, place.folder), { treeEntries: TREE_ENTRIES, seconds: LOOK_SECONDS }),
+  })
+}
+
+const ONLY_STATE = '0'.repeat(40) as CommitSha
+
+interface FolderReading extends Pick<GitHost, 'open'> {
+  commitNow(): Promise<CommitSha>
+}
+
+function hostOf(
+  { root, folder }: WorktreePlace,
+  visibility: HostRepository['visibility'],
+  { commitNow, open }: FolderReading,
+): WorktreeHost {
+  const repository: HostRepository = Object.freeze({
+    id: 'local-worktree',
+    host: 'local',
+    owner: OWNER,
+    name: nameOf(root),
+    defaultBranch: 'worktree',
+    description: null,
+    avatar: null,
+    visibility,
+  })
+  return {
+    segment: 'local',
+    isRemote: false,
+    repositoryName: { owner: OWNER, name: repository.name },
+    folder,
+    repository: async (owner, name) =>
+      owner === OWNER && name === repository.name ? { status: 'ok', value: repository } : { status: 'missing' },
+    resolve: async (_repository, ref) => (ref === null ? { status: 'ok', value: await commitNow() } : { status: 'missing' }),
+    // The folder is its own only state.
+    refs: async () => ({ status: 'ok', value: new Map() }),
+    tip: async () => ({ status: 'ok', value: await commitNow() }),
+    open,
     urls: { raw: (_repository, _commit, file) => pathToFileURL(join(root, file)).href },
     async close() {},
   }

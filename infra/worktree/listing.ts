@@ -73,7 +73,7 @@ async function ignoreOptions(): Promise<string[]> {
  * The user's own ignore file; `null` when there is none. Git runs here without the user's configuration, but the author's commits
  * omit these files.
  */
-async function userIgnoreFile(): Promise<string | null> {
+export async function userIgnoreFile(): Promise<string | null> {
   const folder = join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'git')
   let path = join(folder, 'ignore')
   for (const file of [join(folder, 'config'), join(homedir(), '.gitconfig')]) {
