@@ -4,8 +4,8 @@ import type { TypedContext } from '#core/typed-address.ts'
 import { SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 
-/** The endpoints that pins are made of. */
-export type PinEndpoint = 'mounts' | 'browse' | 'skills'
+/** The endpoints that commands ask. */
+export type AskedEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files'
 
 /** Answers of a service about addresses: of a deployment, or of this process. */
 export interface Answers {
@@ -13,7 +13,7 @@ export interface Answers {
    * @param address canonical
    * @throws UnansweredError
    */
-  get<Name extends PinEndpoint>(name: Name, address: string, query: QueryInputOf<Name>): Promise<AnswerOf<Name>>
+  get<Name extends AskedEndpoint>(name: Name, address: string, query: QueryInputOf<Name>): Promise<AnswerOf<Name>>
   /** Between two questions whether an index is ready. */
   pauseMs: number
   /** Questions at once. */
@@ -50,6 +50,8 @@ export interface Waiting {
   timeoutMs: number
   /** Called once when the index of the address takes a person's time. */
   onWaiting(address: string): void
+  /** Called with each answer that the index is not ready. Default: it is not told. */
+  onIndexing?(state: Extract<Mount['index'], { status: 'indexing' }>): void
 }
 
 /** A shorter wait is not worth a line: this process indexes a small repository at every run. */
@@ -58,7 +60,11 @@ const NOTICEABLE_MS = 1_000
 export type IndexedMount = Mount & { index: Overview }
 
 /** Asks for the address until its index is ready. @throws UnansweredError also when indexing failed, or is not done in time */
-export async function askIndexed(answers: Answers, address: string, { timeoutMs, onWaiting }: Waiting): Promise<IndexedMount> {
+export async function askIndexed(
+  answers: Answers,
+  address: string,
+  { timeoutMs, onWaiting, onIndexing }: Waiting,
+): Promise<IndexedMount> {
   const giveUpAt = performance.now() + timeoutMs
   const toldAt = Math.ceil(NOTICEABLE_MS / answers.pauseMs)
   for (let asked = 1; ; asked++) {
@@ -70,6 +76,7 @@ export async function askIndexed(answers: Answers, address: string, { timeoutMs,
       case 'failed':
         throw new UnansweredError(index.errorCode, t('problem.indexingFailed', { retryAt: index.retryAt }))
       case 'indexing':
+        onIndexing?.(index)
         if (performance.now() + answers.pauseMs > giveUpAt)
           throw new UnansweredError('index.indexing', t('problem.notIndexedYet', { seconds: Math.round(timeoutMs / 1000) }))
         if (asked === toldAt) onWaiting(address)

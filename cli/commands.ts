@@ -21,9 +21,10 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .configureOutput({ outputError: (text, write) => write(scrubbed(text)) })
     .showHelpAfterError()
     .exitOverride()
+  const ofReaders = [addRead, addFind, addCheck, addDiff, addMcp, addPin, addVerify]
   const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addKeys, addSweep]
-  const ofReaders = [addCheck, addDiff, addMcp, addPin, addVerify]
-  for (const add of [...ofOperators, ...ofReaders]) add(program, env)
+  for (const add of [...ofReaders, ...ofOperators]) add(program, env)
+  addOverview(program, env)
 
   program.hook('preAction', async (_program, command) => {
     const store: string | undefined = command.opts().store ?? env.MOUNTGLASS_STORE
@@ -42,8 +43,8 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
   }
 }
 
-/** Commands that read this machine alone. Given an address, `mcp` uses the proxies by itself. */
-const OFFLINE = ['check', 'diff', 'rotate', 'mcp']
+/** Commands that read this machine alone. Given an address, those that read and `mcp` use the proxies by themselves. */
+const OFFLINE = ['check', 'diff', 'rotate', 'mcp', 'mountglass', 'read', 'find']
 /** Commands that ask the store alone. */
 const OF_STORE = ['sweep', 'publish', 'create', 'list', 'delete']
 
@@ -56,6 +57,68 @@ function fail(error: unknown, { MOUNTGLASS_LOG: level }: NodeJS.ProcessEnv): voi
   process.stderr.write(`mountglass: ${failureIn(error)}\n`)
   if (level === 'debug' || level === 'trace') process.stderr.write(`${scrubbed(String((error as Error).stack))}\n`)
   process.exitCode = 1
+}
+
+interface ReaderFlags {
+  service?: string
+  json?: boolean
+  private?: boolean
+}
+
+/** Options of every command that reads an address or a folder. */
+function addReaderOptions(command: Command): Command {
+  return command
+    .option('--service <url>', t('commands.service'))
+    .option('--private', t('commands.readerPrivate'))
+    .option('--json', t('commands.answerJson'))
+}
+
+/** `mountglass <address or folder>`: the command without a name. */
+function addOverview(program: Command, env: NodeJS.ProcessEnv): void {
+  addReaderOptions(program.argument('[address or folder...]', t('commands.target')))
+    .option('--all', t('commands.all'))
+    .usage(t('commands.usage'))
+    // Options of a command stand behind its name.
+    .enablePositionalOptions()
+    .helpCommand(true)
+    // A word that is no command is told first.
+    .allowUnknownOption()
+    .action(async (words: string[], options: ReaderFlags & { all?: boolean }) => {
+      const { overviewOf } = await import('./reader/overview-words.ts')
+      process.exitCode = await overviewOf(words, options, env, {
+        names: program.commands.map(command => command.name()),
+        showHelp: () => program.help({ error: true }),
+        refuseOption: option => program.error(`error: unknown option '${option}'`, { code: 'commander.unknownOption' }),
+      })
+    })
+}
+
+function addRead(program: Command, env: NodeJS.ProcessEnv): void {
+  addReaderOptions(
+    program
+      .command('read')
+      .description(t('commands.read'))
+      .argument('<address or folder>', t('commands.target'))
+      .argument('[path]', t('commands.readPath'))
+      .option('--page <n>', t('commands.readPage'), wholeNumber(PAGES))
+      .option('--exact', t('commands.readExact')),
+  ).action(async (target: string, path: string | undefined, options: ReaderFlags & { page?: number; exact?: boolean }) => {
+    const { readText } = await import('./reader/commands.ts')
+    process.exitCode = await readText(target, path, options, env)
+  })
+}
+
+function addFind(program: Command, env: NodeJS.ProcessEnv): void {
+  addReaderOptions(
+    program
+      .command('find')
+      .description(t('commands.find'))
+      .argument('<address or folder>', t('commands.target'))
+      .argument('<query...>', t('commands.findQuery')),
+  ).action(async (target: string, query: string[], options: ReaderFlags) => {
+    const { findWords } = await import('./reader/commands.ts')
+    process.exitCode = await findWords(target, query.join(' '), options, env)
+  })
 }
 
 function addServe(program: Command, env: NodeJS.ProcessEnv): void {
@@ -137,6 +200,7 @@ function addMcp(program: Command, env: NodeJS.ProcessEnv): void {
     })
 }
 
+const PAGES = { min: 1, max: 1_000_000 }
 const CONCURRENCY = { min: 1, max: 64 }
 const TIMEOUT = { seconds: 600, min: 1, max: 86_400 }
 

@@ -1,19 +1,17 @@
 import { type Address, formatAddress } from '#core/address.ts'
-import type { CommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
-import { explainMissingRef } from '#core/missing-ref.ts'
-import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import { SettingsError } from '#core/settings.ts'
 import { chooseReading, readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
 import { isTip, listIndexed } from '#indexer/jobs/run-index-job.ts'
 import { errorCodeOf } from '#indexer/pipeline/index-error.ts'
-import type { Progress } from '#indexer/pipeline/progress.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { messageIn } from '#words/sentence.ts'
-import { formatTenths, t } from '#words/t.ts'
+import { t } from '#words/t.ts'
 import { saidOfOwnReading } from './own-reading.ts'
+import { createProgressPrinter } from './progress.ts'
+import { problemAt, resolveAddress } from './resolve-address.ts'
 
 export interface IndexOptions {
   /** Overrides `MOUNTGLASS_STORE`. */
@@ -48,7 +46,7 @@ export async function indexAddress(rawAddress: string, { store }: IndexOptions, 
   try {
     const typed = readTypedAddress(rawAddress, { hosts: infra.hosts.map(host => host.segment), baseUrl: settings.baseUrl })
     if (typed.kind !== 'address') return report(problemOf(typed), EXIT_USAGE)
-    const { address } = await chooseReading(typed, asked => problemAt(infra, asked))
+    const { address } = await chooseReading(typed, asked => problemAt(infra.hosts, asked))
     return await indexWith(infra, address).catch(error => {
       if (!(error instanceof ServiceError)) throw error
       const refusal = refusals.length === 0 ? null : t('problem.localNotServed', { reasons: refusals.join('; ') })
@@ -66,7 +64,7 @@ function problemOf(typed: Exclude<TypedAddress, { kind: 'address' }>): string {
 }
 
 async function indexWith(infra: Infra, address: Address): Promise<number> {
-  const { host, repository, commit } = await resolveAddress(infra, address)
+  const { host, repository, commit } = await resolveAddress(infra.hosts, address)
   const stop = new AbortController()
   const interrupt = () => stop.abort(new Error('interrupted'))
   process.once('SIGINT', interrupt)
@@ -95,38 +93,6 @@ async function indexWith(infra: Infra, address: Address): Promise<number> {
   }
 }
 
-/** The error code of an address; `null`: its repository and its ref exist. */
-async function problemAt(infra: Infra, address: Address): Promise<string | null> {
-  try {
-    await resolveAddress(infra, address)
-    return null
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    return error.code
-  }
-}
-
-interface ResolvedAddress {
-  host: GitHost
-  repository: HostRepository
-  commit: CommitSha
-}
-
-async function resolveAddress({ hosts }: Infra, address: Address): Promise<ResolvedAddress> {
-  const host = hosts.find(candidate => candidate.segment === address.host) as GitHost
-  const repository = await host.repository(address.owner, address.repository)
-  if (repository.status === 'missing') throw new ServiceError('mount.repo_not_found')
-  if (repository.status !== 'ok') throw new ServiceError(`mount.${repository.status}`)
-  const { objectFormat } = repository.value
-  if (objectFormat) throw new ServiceError('mount.not_allowed', { case: objectFormat })
-  const commit = await host.resolve(repository.value, address.ref)
-  if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
-  if (commit.status === 'missing')
-    throw new ServiceError('mount.ref_not_found', await explainMissingRef(host, repository.value, address))
-  if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
-  return { host, repository: repository.value, commit: commit.value }
-}
-
 function reportSettingsError(error: unknown, exitCode: number): number {
   if (!(error instanceof SettingsError)) throw error
   return report(messageIn(error), exitCode)
@@ -135,43 +101,4 @@ function reportSettingsError(error: unknown, exitCode: number): number {
 function report(message: string, exitCode: number): number {
   process.stderr.write(`${message}\n`)
   return exitCode
-}
-
-interface ProgressPrinter {
-  title(text: string): void
-  report(progress: Progress): void
-  /** Ends the line of the last stage. */
-  end(): void
-}
-
-/** Prints one line per stage with count and rate: on a terminal rewritten in place, elsewhere once the stage has ended. */
-function createProgressPrinter(out: NodeJS.WriteStream): ProgressPrinter {
-  let last: Progress | null = null
-  let startedAt = 0
-
-  function line(progress: Progress): string {
-    const { stage, done, total } = progress
-    const seconds = (performance.now() - startedAt) / 1000
-    const rate = done > 0 && seconds > 0 ? `, ${Math.round(done / seconds)}/s` : ''
-    const count = total === null ? t(`index.done.${stage}.some`, { done }) : t(`index.done.${stage}.ofAll`, { done, total })
-    return `${t(`index.stages.${stage}`).padEnd(8)}${done > 0 ? ` ${count}${rate}` : ''} (${formatTenths(seconds)} s)`
-  }
-
-  function end(): void {
-    if (last) out.write(out.isTTY ? `\r\u001B[K${line(last)}\n` : `${line(last)}\n`)
-    last = null
-  }
-
-  return {
-    title: text => void out.write(`${text}\n`),
-    report(progress) {
-      if (last?.stage !== progress.stage) {
-        end()
-        startedAt = performance.now()
-      }
-      last = progress
-      if (out.isTTY) out.write(`\r\u001B[K${line(progress)}`)
-    },
-    end,
-  }
 }

@@ -4,7 +4,7 @@ import { type Address, parseAddress } from '#core/address.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
 import { ServiceError } from '#core/errors.ts'
 import { t } from '#words/t.ts'
-import { type Answers, type PinEndpoint, UnansweredError } from './answers.ts'
+import { type Answers, type AskedEndpoint, UnansweredError } from './answers.ts'
 import { isMissingLocal, saidOfOwnReading } from './own-reading.ts'
 
 interface OwnReading {
@@ -15,7 +15,7 @@ interface OwnReading {
 }
 
 /** The answers of this process. */
-export function ownAnswers(handlers: Pick<Handlers, PinEndpoint>, { hosts, knowsLocal }: OwnReading): Answers {
+export function ownAnswers(handlers: Pick<Handlers, AskedEndpoint>, { hosts, knowsLocal }: OwnReading): Answers {
   return {
     pauseMs: 50,
     atOnce: 4,

@@ -1,8 +1,5 @@
 import { readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { HOST_NAMES } from '#core/address.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
-import { SettingsError } from '#core/settings.ts'
-import { withoutTrailing } from '#core/text.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { type Answers, type AnswersInContext, UnansweredError, type Waiting } from './answers.ts'
@@ -19,12 +16,12 @@ import {
 import { readPin } from './lock/read-pin.ts'
 import { formatPin, formatVerdicts, pinnedAddress } from './lock/report.ts'
 import { readTypedPin } from './lock/typed-pin.ts'
-import { remoteAnswers } from './remote-answers.ts'
 import { say } from './say.ts'
+import { namedService, openService } from './service.ts'
 import { columnsOfOutput, paint, printLines } from './terminal.ts'
 
 export interface PinOptions {
-  /** Origin of a running deployment; without it this process reads the repositories itself. */
+  /** Base URL of a running deployment. Default: `MOUNTGLASS_SERVICE`, else this process reads the repositories itself. */
   service?: string
   /** Seconds to wait for the index of an address. */
   timeout: number
@@ -99,7 +96,7 @@ export async function verify(
     const isOutdated = formatLockFile(updated) !== formatLockFile(lock)
     const isWritten = options.update === true && isOutdated
     if (options.json) printJson({ format: 1, lock: file, written: isWritten, addresses: verdicts })
-    else print(formatVerdicts(verdicts, written(), options.service))
+    else print(formatVerdicts(verdicts, written(), namedService(options.service, env)?.url))
     if (isWritten) await writeLock(file, updated)
     if (!options.json && isWritten) print([t('verify.written', { file })])
     // What `--update` would keep, such as a repository that may only be hidden, it does not accept.
@@ -161,15 +158,12 @@ async function readFirst(answers: Answers, candidates: readonly string[], waitin
 }
 
 async function withAnswers<Value>(
-  { service }: PinOptions,
+  options: PinOptions,
   env: NodeJS.ProcessEnv,
   use: (answers: AnswersInContext) => Promise<Value>,
 ): Promise<Value> {
-  if (service !== undefined) {
-    const baseUrl = parseService(service)
-    const answers = remoteAnswers({ baseUrl, token: tokenFor(baseUrl, env) })
-    return await use({ answers, context: { hosts: Object.keys(HOST_NAMES), baseUrl } })
-  }
+  const service = namedService(options.service, env)
+  if (service !== null) return await use(openService(service, env))
   // Two thirds of a start go into loading this. A deployment is asked without it.
   const { openInProcessAnswers } = await import('./in-process.ts')
   const { close, ...own } = await openInProcessAnswers(env)
@@ -178,27 +172,6 @@ async function withAnswers<Value>(
   } finally {
     await close()
   }
-}
-
-/** @throws SettingsError */
-function parseService(text: string): string {
-  const url = URL.parse(text)
-  const isPlain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  if (!isPlain || !/^https?:$/.test(url.protocol)) throw new SettingsError('--service', t('problem.serviceUrl'))
-  return withoutTrailing(url.href, /\//)
-}
-
-const TOKEN = 'MOUNTGLASS_TOKEN'
-
-/** The token of the environment. @throws SettingsError if it would cross a network in clear */
-function tokenFor(baseUrl: string, env: NodeJS.ProcessEnv): string | null {
-  const token = env[TOKEN]?.trim() ?? ''
-  if (token === '') return null
-  const { protocol, hostname } = new URL(baseUrl)
-  const isLoopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
-  if (protocol !== 'https:' && !isLoopback) throw new SettingsError(TOKEN, t('problem.tokenInClear'))
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new SettingsError(TOKEN, t('problem.noToken'))
-  return token
 }
 
 function waitingOf({ timeout }: PinOptions): Waiting {

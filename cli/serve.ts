@@ -44,6 +44,7 @@ import { announcement, type LocalAddresses, openAddresses } from './announcement
 import { type DeploymentContext, deploymentKeys, deploymentOAuth, deploymentPeople, startKeepAlive } from './deployment-people.ts'
 import { findPicturePrograms } from './picture-programs.ts'
 import { createInProcessRunner, JOB_PROGRAM } from './runners.ts'
+import { READER_SETTINGS } from './service.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
 
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
@@ -171,7 +172,7 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
 
 /** What an operator probably did not mean. */
 function settingsToReconsider(env: NodeJS.ProcessEnv, { host }: Settings): string[] {
-  const unknown = unknownSettings(env, [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS])
+  const unknown = unknownSettings(env, [...SERVICE_SETTINGS, ...INFRA_SETTINGS, ...WORKER_SETTINGS, ...READER_SETTINGS])
   const isOpen = ['0.0.0.0', '::'].includes(host) && !env.MOUNTGLASS_BASE_URL
   return isOpen ? [...unknown, t('problem.baseUrlNotSet', { host })] : unknown
 }

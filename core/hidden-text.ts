@@ -42,6 +42,11 @@ export function printable(text: string): string {
   return replaceHidden(text.replace(/[\t\r\n]+/g, ' '), hidden => `<${codePointName(hidden)}>`)
 }
 
+/** Text of a repository on a terminal, line by line, with hidden characters as `<U+…>`. */
+export function visibleSource(text: string): string {
+  return replaceHidden(text, hidden => `<${codePointName(hidden)}>`)
+}
+
 /** JSON with hidden characters escaped, which is the same JSON. */
 export function escapeHidden(json: string): string {
   const spelled = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

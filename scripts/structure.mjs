@@ -28,7 +28,7 @@ export const ROOMS = {
   core: [['search', 'changes'], ['snapshot'], ['ports'], ['contract'], ['concurrency']],
   words: [['de'], ['en']],
   scripts: [['servers'], ['setup']],
-  cli: [['lock', 'action']],
+  cli: [['reader', 'lock', 'action']],
   bin: [],
 }
 
