@@ -88,7 +88,7 @@ function addOverview(program: Command, env: NodeJS.ProcessEnv): void {
       process.exitCode = await overviewOf(words, options, env, {
         names: program.commands.map(command => command.name()),
         showHelp: () => program.help({ error: true }),
-        refuseOption: option => program.error(`error: unknown option '${option}'`, { code: 'commander.unknownOption' }),
+        refuseOption: option => program.error(t('usage.unknownOption', { option }), { code: 'commander.unknownOption' }),
       })
     })
 }

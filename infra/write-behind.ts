@@ -1,5 +1,6 @@
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import type { Clock } from '#core/ports/system.ts'
+import { createMemoryBlobStore } from './memory-stores.ts'
 
 /** A store that keeps new objects in memory until they are flushed to the one behind it. */
 export interface WriteBehindStore extends BlobStore {
@@ -14,40 +15,45 @@ export interface WriteBehindStore extends BlobStore {
 
 /** @param behind is closed with the store */
 export function createWriteBehindStore(behind: BlobStore, clock: Clock): WriteBehindStore {
-  const waiting = new Map<string, { bytes: Uint8Array; createdAt: Date }>()
+  const front = createMemoryBlobStore(clock)
+  /** In the order of their creation. */
+  const waiting = new Set<string>()
   return {
     async create(key, bytes) {
-      if (waiting.has(key) || (await behind.readRange(key, 0, 1)) !== null) return 'exists'
-      waiting.set(key, { bytes: Uint8Array.from(bytes), createdAt: clock.now() })
-      return 'created'
+      if ((await behind.readRange(key, 0, 1)) !== null) return 'exists'
+      const outcome = await front.create(key, bytes)
+      waiting.add(key)
+      return outcome
     },
-    read: async key => waiting.get(key) ?? (await behind.read(key)),
+    read: async key => (await front.read(key)) ?? (await behind.read(key)),
     readRange: async (key, offset, length) =>
-      waiting.get(key)?.bytes.subarray(offset, offset + length) ?? (await behind.readRange(key, offset, length)),
+      (await front.readRange(key, offset, length)) ?? (await behind.readRange(key, offset, length)),
     async list(prefix, options = {}) {
-      const { after = '', limit } = options
-      const own = [...waiting.keys()].filter(key => key.startsWith(prefix) && key > after)
-      return [...new Set([...own, ...(await behind.list(prefix, options))])].sort().slice(0, limit)
+      const lists = await Promise.all([front.list(prefix, options), behind.list(prefix, options)])
+      return [...new Set(lists.flat())].sort().slice(0, options.limit)
     },
     async remove(key) {
       waiting.delete(key)
+      await front.remove(key)
       await behind.remove(key)
     },
     async flush(signal) {
       const written: string[] = []
       try {
-        for (const [key, { bytes }] of waiting) {
+        for (const key of waiting) {
           signal.throwIfAborted()
-          if ((await behind.create(key, bytes)) === 'created') written.push(key)
+          const object = await front.read(key)
+          if (object !== null && (await behind.create(key, object.bytes)) === 'created') written.push(key)
         }
         signal.throwIfAborted()
-        waiting.clear()
-        return written.length > 0
       } catch (error) {
         // The header, which was written last, goes first.
         for (const key of written.reverse()) await behind.remove(key).catch(() => {})
         throw error
       }
+      for (const key of waiting) await front.remove(key)
+      waiting.clear()
+      return written.length > 0
     },
     close: () => behind.close(),
   }

@@ -141,9 +141,10 @@ async function answering(
   const unwatch = onInterrupt(async code => {
     stop.abort(new Error('interrupted'))
     status?.end()
-    await Promise.race([closeAll(), new Promise(resolve => setTimeout(resolve, CLOSING_MS))])
+    await Promise.race([closeAll().then(() => ended.promise), new Promise(resolve => setTimeout(resolve, CLOSING_MS))])
     process.exit(code)
   })
+  const ended = Promise.withResolvers<void>()
   const isWatched = process.stdout.isTTY && process.stderr.isTTY && !env.CI
   const status = isWatched ? createStatusLine(process.stderr, printable(words)) : null
   try {
@@ -176,10 +177,12 @@ async function answering(
     return 0
   } catch (error) {
     status?.end()
-    return fail(error)
+    // What an interruption broke off is no failure: its handler ends the process.
+    return stop.signal.aborted ? EXIT_UNREAD : fail(error)
   } finally {
     await closeAll()
-    unwatch()
+    ended.resolve()
+    if (!stop.signal.aborted) unwatch()
   }
 }
 

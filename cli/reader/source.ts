@@ -93,6 +93,7 @@ async function openFolder({ folder, file }: Extract<Target, { kind: 'folder' }>,
   const visibility = options.private ? 'private' : 'public'
   const isRead = inGit !== null && commit !== null && isClean
   const host = isRead ? hosts.openCommittedHost(inGit, commit, visibility) : hosts.openFolderOnce(place, visibility)
+  options.onOpened(() => host.close())
   const { owner, name } = host.repositoryName
   const kept = isRead ? await openKept(cacheOf(options), ['folder', await realpath(inGit.gitDir)], name) : openNothingKept()
   const address = { host: host.segment, owner, repository: name, ref: null, path: place.folder }

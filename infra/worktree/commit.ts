@@ -15,12 +15,19 @@ import { WorktreeError, type WorktreePlace } from './place.ts'
  * what was edited.
  *
  * @param gitDir of the clone, or of one of its linked work trees
+ * @param signal aborts all reading
  * @throws Error when git is missing; ReadError when the commit cannot be read, and later where a partial clone lacks a file
  */
-export async function openCommit(gitDir: string, commit: CommitSha, limits: ReadLimits): Promise<RepositoryReader> {
+export async function openCommit(
+  gitDir: string,
+  commit: CommitSha,
+  limits: ReadLimits,
+  signal?: AbortSignal,
+): Promise<RepositoryReader> {
   await requireGit()
   const view = await openLiveView(await commonDirOf(gitDir))
-  return requireBlobs(await openReader({ gitDir: view.gitDir, commit, limits, release: () => view.remove() }))
+  const options = { gitDir: view.gitDir, commit, limits, release: () => view.remove() }
+  return requireBlobs(await openReader(signal === undefined ? options : { ...options, signal }))
 }
 
 /** The folder with objects and refs: a linked work tree has them elsewhere. */

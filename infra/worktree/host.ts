@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { TREE_ENTRIES } from '#core/limits.ts'
-import { type GitHost, type HostRepository, ReadError, type RepositoryReader } from '#core/ports/git-host.ts'
+import { type GitHost, type HostRepository, ReadError, type ReadLimits, type RepositoryReader } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { openCommit } from './commit.ts'
 import { findWorktree, type WorktreePlace } from './place.ts'
@@ -38,7 +38,7 @@ export async function openWorktreeHost(folder: string, visibility: HostRepositor
 
   return hostOf(place, visibility, {
     commitNow: stateNow,
-    async open(_repository, commit): Promise<RepositoryReader> {
+    async open(commit): Promise<RepositoryReader> {
       const worktree = await look()
       return Object.assign(worktree, {
         async confirm() {
@@ -57,7 +57,7 @@ export function openCommittedHost(
 ): WorktreeHost {
   return hostOf(place, visibility, {
     commitNow: async () => commit,
-    open: (_repository, asked, limits) => openCommit(place.gitDir, asked, limits),
+    open: (asked, limits, signal) => openCommit(place.gitDir, asked, limits, signal),
   })
 }
 
@@ -71,8 +71,10 @@ export function openFolderOnce(place: WorktreePlace, visibility: HostRepository[
 
 const ONLY_STATE = '0'.repeat(40) as CommitSha
 
-interface FolderReading extends Pick<GitHost, 'open'> {
+interface FolderReading {
   commitNow(): Promise<CommitSha>
+  /** @param signal aborted when the host is closed */
+  open(commit: CommitSha, limits: ReadLimits, signal: AbortSignal): Promise<RepositoryReader>
 }
 
 function hostOf(
@@ -90,6 +92,8 @@ function hostOf(
     avatar: null,
     visibility,
   })
+  const readers = new Set<RepositoryReader>()
+  const closing = new AbortController()
   return {
     segment: 'local',
     isRemote: false,
@@ -101,9 +105,22 @@ function hostOf(
     // The folder is its own only state.
     refs: async () => ({ status: 'ok', value: new Map() }),
     tip: async () => ({ status: 'ok', value: await commitNow() }),
-    open,
+    async open(_repository, commit, limits) {
+      const reader = await open(commit, limits, closing.signal)
+      const close = reader.close.bind(reader)
+      readers.add(reader)
+      return Object.assign(reader, {
+        close() {
+          readers.delete(reader)
+          return close()
+        },
+      })
+    },
     urls: { raw: (_repository, _commit, file) => pathToFileURL(join(root, file)).href },
-    async close() {},
+    async close() {
+      closing.abort()
+      await Promise.all([...readers].map(reader => reader.close()))
+    },
   }
 }
 

@@ -13,6 +13,7 @@ import { openDatabase } from '#infra/postgres/database.ts'
 import { openPostgresStateStore } from '#infra/postgres/state-store.ts'
 import type { S3Stores } from '#infra/s3/open.ts'
 import { systemClock } from '#infra/system/system.ts'
+import { createWriteBehindStore } from '#infra/write-behind.ts'
 import { keptDatabases } from './servers/kept-databases.ts'
 import { openTestS3Stores } from './servers/s3.ts'
 import { hasServer, type ServerName } from './servers/servers.ts'
@@ -51,6 +52,10 @@ export const LOCAL_BLOB_STORES: readonly StoreDriver<BlobStore>[] = [
   MEMORY_BLOBS,
   { driver: 'memory, counted', open: async () => countBlobStore(createMemoryBlobStore(systemClock), NO_METRICS) },
   DISK_BLOBS,
+  {
+    driver: 'disk, written late',
+    open: async folder => createWriteBehindStore(await openDiskBlobStore(join(folder, 'blobs')), systemClock),
+  },
 ]
 
 export const SERVER_BLOB_STORES: readonly StoreDriver<BlobStore>[] = [

@@ -12,6 +12,7 @@ const SPOKEN = [
   'api',
   'cli',
   'cli/lock',
+  'cli/reader',
   'indexer/check/fail-on.ts',
   'indexer/check/terminal.ts',
   'indexer/check/difference-text.ts',
@@ -35,9 +36,15 @@ const FOR_PROGRAMS = [
 
 /** What people type, and what only a fault in the code itself would show. */
 const KEPT: Readonly<Record<string, readonly string[]>> = {
-  'cli/in-process.ts': ['new keys cannot be read'],
   'cli/job-main.ts': ['the worker disconnected'],
   'cli/keys.ts': ['mountglass keys rotate --retire '],
+  'cli/own-deps.ts': ['new keys cannot be read'],
+  'cli/reader/commands.ts': [
+    'a mount was ready, and its search is not',
+    'a mount was ready, and its skill is not',
+    'the skill is not ready',
+  ],
+  'cli/reader/source.ts': ['GitHub is not served'],
   'cli/pin.ts': ['mountglass verify --update', 'no address was given'],
   'api/purpose-keys.ts': ['at least one sealing key is needed'],
   // Causes of a fallback, which the log has.

@@ -7,6 +7,7 @@ export const COMMANDS = {
     characters: 'It must have 1 to {max} characters.',
     unknownCommand: 'unknown command {word}, and there is no such folder; mountglass --help lists the commands',
     unknownCommandSimilar: 'unknown command {word}, and there is no such folder; did you mean mountglass {meant}?',
+    unknownOption: "error: unknown option '{option}'",
     tooMany: 'one address or folder is read at a time; of {words}, name one, or put a path after mountglass read',
   },
   /** The help of each command: what it does, its arguments and its options. */
