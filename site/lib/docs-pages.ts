@@ -21,6 +21,7 @@ export const DOCS_SECTIONS: readonly DocsSection[] = [
     pages: [
       { name: 'start', slug: '', source: 'docs/start.md' },
       page('addresses', `${HANDBOOK}/docs/addresses.md`),
+      page('read', 'docs/read.md'),
       page('agents', 'docs/agents.md'),
       page('pin', 'docs/pin.md'),
       page('private', 'docs/private.md'),

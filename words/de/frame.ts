@@ -120,6 +120,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
       start: 'Was es ist',
       addresses: 'Adressen',
       agents: 'Agenten und MCP',
+      read: 'Im Terminal lesen',
       pin: 'Festhalten, was Agenten lesen',
       private: 'Private Repositorys',
       'write-a-skill': 'Skills, die vollständig ankommen',

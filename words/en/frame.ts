@@ -116,6 +116,7 @@ export const FRAME = {
       start: 'What it is',
       addresses: 'Addresses',
       agents: 'Agents and MCP',
+      read: 'Read in the terminal',
       pin: 'Pin what agents read',
       private: 'Private repositories',
       'write-a-skill': 'Skills that arrive whole',
