@@ -204,12 +204,14 @@ function saidAfter(status: { end(): void } | null, line: string): void {
 }
 
 /** Says what this process knows of an error beside its code. */
-function withCause(error: unknown, { folder, answers: _answers, address, failure, hasSourceUrls }: Source): unknown {
+function withCause(error: unknown, { folder, address, failure, hasSourceUrls, proxy }: Source): unknown {
   if (!(error instanceof UnansweredError)) return error
   const cause = failure()
   if (error.code.startsWith('index.') && cause !== null) return new UnansweredError(error.code, messageIn(cause), { cause })
   if (error.code === 'mount.path_not_found' && folder !== null)
     return new UnansweredError('folder.empty', t('problem.folderEmpty', { folder: folder.path }))
+  if (error.code === 'mount.unavailable' && proxy !== null)
+    return new UnansweredError(error.code, t('problem.hostBehindProxy', { problem: error, proxy }))
   const isOwnGitHub = address.host === 'gh' && hasSourceUrls && error.code === 'mount.repo_not_found'
   if (!isOwnGitHub) return error
   const { owner, repository } = address

@@ -32,6 +32,8 @@ export interface Source {
   hasSourceUrls: boolean
   /** Why this process could not index; `null`: it did not try, or could. */
   failure(): unknown
+  /** The proxy through which the host is asked, without its credentials, and the variable that names it; `null`: none. */
+  proxy: string | null
   /** Stores what is new, once the answer is printed. */
   keep(signal: AbortSignal): Promise<void>
 }
@@ -102,6 +104,7 @@ async function openFolder({ folder, file }: Extract<Target, { kind: 'folder' }>,
     file: file === null ? null : joinPath(place.folder, file),
     folder: { path: await realpath(folder), isGit: inGit !== null, commit, isClean },
     hasSourceUrls: false,
+    proxy: null,
   }
 }
 
@@ -131,7 +134,16 @@ async function askService(text: string, service: NamedService, { env }: SourceOp
     }
   }
   const { address, file } = await chooseReading(readTypedRepository(text, context), ask)
-  return { answers, address, file: file ?? null, folder: null, hasSourceUrls: true, failure: () => null, async keep() {} }
+  return {
+    answers,
+    address,
+    file: file ?? null,
+    folder: null,
+    hasSourceUrls: true,
+    proxy: null,
+    failure: () => null,
+    async keep() {},
+  }
 }
 
 /** The settings of a service hold, but for the store. */
@@ -155,13 +167,15 @@ async function openAddress(text: string, options: SourceOptions): Promise<Source
     const place = settings.localRepositories ?? 'example'
     const kept = await openKept(cache, ['local', place, owner, repository], `${segment}-${owner}-${repository}`)
     const host = await openLocalHost(settings, cache, options)
-    return { ...(await openChosen(host, kept, meant, options)), folder: null, hasSourceUrls: false }
+    return { ...(await openChosen(host, kept, meant, options)), folder: null, hasSourceUrls: false, proxy: null }
   }
   // Names of GitHub ignore case.
   const subject = ['gh', settings.github?.apiUrl ?? '', `${owner}/${repository}`.toLowerCase()]
   const kept = await openKept(cache, subject, `${segment}-${owner}-${repository}`)
   const host = await openGitHub(settings, kept, meant.address.ref, options)
-  return { ...(await openChosen(host, kept, meant, options)), folder: null, hasSourceUrls: true }
+  const { proxyFor } = await import('#infra/system/proxies.ts')
+  const proxy = settings.github && proxyFor(new URL(settings.github.apiUrl), options.env)
+  return { ...(await openChosen(host, kept, meant, options)), folder: null, hasSourceUrls: true, proxy }
 }
 
 /** Of `owner/repository` the local one, if there is one. */
@@ -241,12 +255,15 @@ async function openGitHub(
   return host
 }
 
+/** What does not depend on where the repository is. */
+type OwnAnswers = Omit<Source, 'folder' | 'hasSourceUrls' | 'proxy'>
+
 async function openChosen(
   host: GitHost,
   kept: KeptRepository,
   typed: TypedRepository,
   options: SourceOptions,
-): Promise<Omit<Source, 'folder' | 'hasSourceUrls'>> {
+): Promise<OwnAnswers> {
   const { problemAt } = await import('../resolve-address.ts')
   const reading = await chooseReading(typed, asked => problemAt([host], asked))
   return await openOwn(host, kept, reading, options)
@@ -258,7 +275,7 @@ async function openOwn(
   { blobs, notes, keep, close }: KeptRepository,
   { address, file }: Reading,
   { signal, onProgress, onOpened }: SourceOptions,
-): Promise<Omit<Source, 'folder' | 'hasSourceUrls'>> {
+): Promise<OwnAnswers> {
   onOpened(close)
   const [{ addressHandlers }, { assembleDeps }, { ownAnswers }, { createMemoryStateStore }] = await Promise.all([
     import('#api/routes/address-endpoints.ts'),

@@ -66,6 +66,13 @@ export function proxyVariableFor(url: URL, env: NodeJS.ProcessEnv): string | nul
   return (proxies && proxyOf(proxies, url)?.variable) ?? null
 }
 
+/** The proxy of the environment for a URL, as a person is told of it: without its password, and with the variable that names it; `null`: none. */
+export function proxyFor(url: URL, env: NodeJS.ProcessEnv): string | null {
+  const proxies = parseProxies(env)
+  const named = proxies && proxyOf(proxies, url)
+  return named && `${named.url.origin} (${named.variable})`
+}
+
 /** The types of Node lack the options of an agent. */
 interface AgentOfNode {
   options: { proxyEnv?: object }

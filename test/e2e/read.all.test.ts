@@ -402,6 +402,14 @@ describe('the cache', () => {
   })
 })
 
+test('a proxy that does not answer is named, without its password', async () => {
+  const env = { HTTPS_PROXY: 'http://me:secret@127.0.0.1:9', MOUNTGLASS_GITHUB_URL: '', MOUNTGLASS_GITHUB_API_URL: '' }
+  const { status, stdout, stderr } = await start(process.execPath, [LAUNCHER, 'gh/acme/tools'], env)
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toContain('through the proxy http://127.0.0.1:9 (HTTPS_PROXY)')
+  expect(stderr).not.toContain('secret')
+})
+
 test('Ctrl-C while indexing ends with 130, prints nothing, and leaves nothing behind', async () => {
   const folder = await clone()
   const slow = join(home, 'slow')

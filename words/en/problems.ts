@@ -114,6 +114,7 @@ export const PROBLEMS = {
   neitherFolderNorAddress: '{target} is neither a folder nor the address of a repository',
   noPublicRepository:
     'there is no public repository {owner}/{repository}; a private one is read by a deployment that you sign in to: name it with --service',
+  hostBehindProxy: '{problem}; it is asked through the proxy {proxy}',
   noPath: '{path} is not a path of a repository: write it from the root, without . and ..',
   noSkillToRead: '{words} has no skill: name a file',
   manySkills: '{words} has several skills: name one of these paths',
