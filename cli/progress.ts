@@ -50,7 +50,7 @@ export interface StatusLine {
 }
 
 /** A shorter wait shows no line. */
-const SHOWN_AFTER_MS = 300
+const SHOWN_AFTER_MS = 500
 const DRAWN_EVERY_MS = 100
 
 /** @param title what is read */

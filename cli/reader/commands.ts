@@ -171,6 +171,7 @@ async function answering(
       throw withCause(error, source)
     })
     status?.end()
+    stop.signal.throwIfAborted()
     process.stdout.write(stdout)
     for (const note of notes) say(note)
     await source.keep(stop.signal)

@@ -2,13 +2,13 @@ import { readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
-import { describeDrivers, LOCAL_BLOB_STORES, temporaryFolder } from '#test/support/store-drivers.ts'
+import { describeDrivers, LATE_BLOBS, LOCAL_BLOB_STORES, temporaryFolder } from '#test/support/store-drivers.ts'
 import { blobStoreContract } from './blob-store-contract.ts'
 
 const text = (content: string) => new TextEncoder().encode(content)
 const asText = (bytes: Uint8Array | null | undefined) => (bytes ? new TextDecoder().decode(bytes) : null)
 
-describeDrivers('objects', LOCAL_BLOB_STORES, blobStoreContract)
+describeDrivers('objects', [...LOCAL_BLOB_STORES, LATE_BLOBS], blobStoreContract)
 
 describe('objects on disk', () => {
   test('objects exist after the store is opened again', async () => {

@@ -183,7 +183,10 @@ test('mountglass --version prints the version, and --help every command', async 
 })
 
 test('wrong use has exit code 2 as a process, too', () => {
-  expect(startCommand(['nothing'], where())).toMatchObject({ status: 2, stderr: expect.stringMatching(/^mountglass: unknown command nothing/) })
+  expect(startCommand(['nothing'], where())).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^mountglass: unknown command nothing/),
+  })
   expect(startCommand(['index', '/local/acme'], where())).toMatchObject({
     status: 2,
     stderr: expect.stringMatching(/^address\.incomplete: /),

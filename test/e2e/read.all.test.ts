@@ -446,13 +446,23 @@ describe('on a terminal', () => {
   const plain = (text: string) => text.replace(/\u001b\[[0-9;]*[mK]/g, '')
 
   test('of 40 columns lines fold between words, and paths, URLs and commands stand whole', async () => {
-    const { status, stdout } = await onTerminal(['gh/acme/tools'], 40)
+    const { status, stdout } = await onTerminal(['gh/acme/tools'], 40, { CI: 'true' })
     expect(status).toBe(0)
     const long = plain(stdout)
       .split('\n')
       .filter(line => [...line].length > 40)
     for (const line of long) expect(line).toMatch(/mountglass |[0-9a-f]{40}|^ {2}skills\/|license/)
     expect(plain(stdout)).toContain('mountglass read gh/acme/tools skills/a\n')
+  })
+
+  test('a line tells of the wait and goes with it; in CI there is none', async () => {
+    github.faults.add({ delaySeconds: 2 })
+    const { stdout } = await onTerminal(['gh/acme/tools', '--json'], 80)
+    expect(stdout).toMatch(/^\r.*gh\/acme\/tools: fetching \(\d\.\d s\)/)
+    expect(stdout.slice(stdout.lastIndexOf('\r'))).toMatch(/^\r.{0,3}\{\n/)
+    github.faults.add({ delaySeconds: 2 })
+    const inCi = await onTerminal(['gh/acme/tools@main', '--json'], 80, { CI: 'true' })
+    expect(inCi.stdout).toMatch(/^\{\n/)
   })
 
   test('controls of a text are marked; colours go with NO_COLOR', async () => {

@@ -52,11 +52,12 @@ export const LOCAL_BLOB_STORES: readonly StoreDriver<BlobStore>[] = [
   MEMORY_BLOBS,
   { driver: 'memory, counted', open: async () => countBlobStore(createMemoryBlobStore(systemClock), NO_METRICS) },
   DISK_BLOBS,
-  {
-    driver: 'disk, written late',
-    open: async folder => createWriteBehindStore(await openDiskBlobStore(join(folder, 'blobs')), systemClock),
-  },
 ]
+
+export const LATE_BLOBS: StoreDriver<BlobStore> = {
+  driver: 'disk, written late',
+  open: async folder => createWriteBehindStore(await openDiskBlobStore(join(folder, 'blobs')), systemClock),
+}
 
 export const SERVER_BLOB_STORES: readonly StoreDriver<BlobStore>[] = [
   { driver: 's3', server: 's3', open: async folder => (await openS3Of(folder)).blobs },
