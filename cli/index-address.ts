@@ -4,13 +4,13 @@ import { SettingsError } from '#core/settings.ts'
 import { chooseReading, readTypedAddress, type TypedAddress } from '#core/typed-address.ts'
 import { isTip, listIndexed } from '#indexer/jobs/run-index-job.ts'
 import { errorCodeOf } from '#indexer/pipeline/index-error.ts'
+import type { Progress } from '#indexer/pipeline/progress.ts'
 import { writeSnapshot } from '#indexer/pipeline/write-snapshot.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
 import { messageIn } from '#words/sentence.ts'
-import { t } from '#words/t.ts'
+import { formatTenths, t } from '#words/t.ts'
 import { saidOfOwnReading } from './own-reading.ts'
-import { createProgressPrinter } from './progress.ts'
 import { problemAt, resolveAddress } from './resolve-address.ts'
 
 export interface IndexOptions {
@@ -101,4 +101,46 @@ function reportSettingsError(error: unknown, exitCode: number): number {
 function report(message: string, exitCode: number): number {
   process.stderr.write(`${message}\n`)
   return exitCode
+}
+
+interface ProgressPrinter {
+  title(text: string): void
+  report(progress: Progress): void
+  /** Ends the line of the last stage. */
+  end(): void
+}
+
+/** Prints one line per stage with count and rate: on a terminal rewritten in place, elsewhere once the stage has ended. */
+function createProgressPrinter(out: NodeJS.WriteStream): ProgressPrinter {
+  let last: Progress | null = null
+  let startedAt = 0
+
+  const line = (progress: Progress) => lineOf(progress, (performance.now() - startedAt) / 1000)
+
+  function end(): void {
+    if (last) out.write(out.isTTY ? `\r\u001B[K${line(last)}\n` : `${line(last)}\n`)
+    last = null
+  }
+
+  return {
+    title: text => void out.write(`${text}\n`),
+    report(progress) {
+      if (last?.stage !== progress.stage) {
+        end()
+        startedAt = performance.now()
+      }
+      last = progress
+      if (out.isTTY) out.write(`\r\u001B[K${line(progress)}`)
+    },
+    end,
+  }
+}
+
+function lineOf({ stage, done, total }: Progress, seconds: number): string {
+  const rate = done > 0 && seconds > 0 ? `, ${Math.round(done / seconds)}/s` : ''
+  return `${t(`index.stages.${stage}`).padEnd(8)}${done > 0 ? ` ${countOf({ stage, done, total })}${rate}` : ''} (${formatTenths(seconds)} s)`
+}
+
+function countOf({ stage, done, total }: Progress): string {
+  return total === null ? t(`index.done.${stage}.some`, { done }) : t(`index.done.${stage}.ofAll`, { done, total })
 }

@@ -1,4 +1,3 @@
-import { styleText } from 'node:util'
 import { formatAddress } from '#core/address.ts'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { FilePage } from '#core/contract/file.ts'
@@ -7,13 +6,13 @@ import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { BROWSE_LIMIT, FILE_LIMIT_CHARACTERS } from '#core/limits.ts'
 import { parseRepoPath, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
-import type { Paint } from '#indexer/check/fold.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { type AskedEndpoint, askIndexed, type IndexedMount, UnansweredError } from '../answers.ts'
-import { createStatusLine } from '../progress.ts'
+import { createProgressLine } from '../progress-line.ts'
 import { say } from '../say.ts'
 import { type NamedService, namedService } from '../service.ts'
+import { columnsOfOutput, paint } from '../terminal.ts'
 import { findLines, overviewLines, type TextPart, textLines } from './layout.ts'
 import { findTarget, folderOfFile, openSource, type Source } from './source.ts'
 
@@ -140,13 +139,12 @@ async function answering(
   }
   const unwatch = onInterrupt(async code => {
     stop.abort(new Error('interrupted'))
-    status?.end()
+    progress.end()
     await Promise.race([closeAll().then(() => ended.promise), new Promise(resolve => setTimeout(resolve, CLOSING_MS))])
     process.exit(code)
   })
   const ended = Promise.withResolvers<void>()
-  const isWatched = process.stdout.isTTY && process.stderr.isTTY && !env.CI
-  const status = isWatched ? createStatusLine(process.stderr, printable(words)) : null
+  const progress = createProgressLine({ first: 'open', env })
   try {
     const service = namedService(options.service, env)
     const source = await openSource(await findTarget(words), {
@@ -154,13 +152,16 @@ async function answering(
       private: options.private === true,
       env,
       signal: stop.signal,
-      say: line => saidAfter(status, line),
-      onProgress: progress => status?.report(progress),
+      say(line) {
+        progress.end()
+        say(printable(line))
+      },
+      onProgress: progress.report,
       onOpened: close => closing.push(close),
     })
     const address = formatAddress(folderOfFile(source.address, source.file))
-    const onIndexing = ({ progress }: { progress?: { done: number; total: number } }) =>
-      progress && status?.report({ stage: 'content', ...progress })
+    const onIndexing = ({ progress: counted }: { progress?: { done: number; total: number } }) =>
+      counted && progress.report({ stage: 'content', ...counted })
     const { stdout, notes = [] } = await answer({
       words,
       service,
@@ -170,14 +171,14 @@ async function answering(
     }).catch(error => {
       throw withCause(error, source)
     })
-    status?.end()
+    progress.end()
     stop.signal.throwIfAborted()
     process.stdout.write(stdout)
     for (const note of notes) say(note)
     await source.keep(stop.signal)
     return 0
   } catch (error) {
-    status?.end()
+    progress.end()
     // What an interruption broke off is no failure: its handler ends the process.
     return stop.signal.aborted ? EXIT_UNREAD : fail(error)
   } finally {
@@ -197,11 +198,6 @@ function onInterrupt(end: (exitCode: number) => Promise<void>): () => void {
   return () => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, ends[signal])
   }
-}
-
-function saidAfter(status: { end(): void } | null, line: string): void {
-  status?.end()
-  say(printable(line))
 }
 
 /** Says what this process knows of an error beside its code. */
@@ -392,15 +388,10 @@ function layoutOf({ words, source, service }: Reading) {
     typed: folder === null ? formatAddress(folderOfFile(address, source.file)).slice(1) : named,
     folder,
     service: service?.setting === '--service' ? service.url : null,
-    width: process.stdout.columns || COLUMNS_WITHOUT_TERMINAL,
+    width: columnsOfOutput(),
     paint,
   }
 }
-
-const COLUMNS_WITHOUT_TERMINAL = 80
-
-// Colors only on a terminal, and not with `NO_COLOR`. `FORCE_COLOR` overrides both.
-const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
 
 function linesOf(lines: readonly string[]): string {
   return lines.map(line => `${line}\n`).join('')

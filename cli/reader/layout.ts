@@ -2,7 +2,7 @@ import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { DocumentListing, License, SkillListing } from '#core/contract/shared.ts'
 import { hiddenCharacters, printable, visibleSource } from '#core/hidden-text.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
-import { columnWidth, fold, leftPadded, type Paint, padded, widthOf } from '#indexer/check/fold.ts'
+import { columnWidth, entryLines, fold, leftPadded, type Paint, padded, widthOf } from '#indexer/check/fold.ts'
 import { formatNumber, t } from '#words/t.ts'
 import type { IndexedMount } from '../answers.ts'
 import type { ReadFolder } from './source.ts'
@@ -220,14 +220,17 @@ function findingsBlock({ index }: IndexedMount, { width, paint, all }: OverviewL
   )
   if (findings.length === 0) return []
   const shown = all ? findings : findings.slice(0, SHOWN.finding)
-  const lines = shown.flatMap(({ severity, path, field, message, code }) => {
+  const entries = shown.map(({ severity, path, field, message, code }) => {
     const [style, sign] = SIGNS[severity]
     const said = `${field === undefined ? '' : `${printable(field)}: `}${printable(message)}`
-    const about = fold([{ text: said }, { text: `[${code}]`, style: 'dim' }], { width, paint, indent: INDENT })
-    return [`  ${paint(style, sign)} ${printable(path === '' ? '.' : path)}`, ...about]
+    return {
+      sign: { text: sign, style },
+      place: { text: printable(path === '' ? '.' : path) },
+      said: [{ text: said }, { text: `[${code}]`, style: 'dim' as const }],
+    }
   })
   const title = paint('bold', t('counts.finding', { n: findings.length }))
-  return [title, ...lines, ...moreLines(findings.length - shown.length, true, { width, paint })]
+  return [title, ...entryLines(entries, { width, paint }), ...moreLines(findings.length - shown.length, true, { width, paint })]
 }
 
 /** A command to type, and what it is for. */

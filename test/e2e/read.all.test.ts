@@ -458,7 +458,7 @@ describe('on a terminal', () => {
   test('a line tells of the wait and goes with it; in CI there is none', async () => {
     github.faults.add({ delaySeconds: 2 })
     const { stdout } = await onTerminal(['gh/acme/tools', '--json'], 80)
-    expect(stdout).toMatch(/^\r.*gh\/acme\/tools: fetching \(\d\.\d s\)/)
+    expect(stdout).toMatch(/^\r.*fetching \(\d\.\d s\)/)
     expect(stdout.slice(stdout.lastIndexOf('\r'))).toMatch(/^\r.{0,3}\{\n/)
     github.faults.add({ delaySeconds: 2 })
     const inCi = await onTerminal(['gh/acme/tools@main', '--json'], 80, { CI: 'true' })

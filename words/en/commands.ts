@@ -186,8 +186,6 @@ export const COMMANDS = {
   },
   /** What `mountglass <address>`, `mountglass read` and `mountglass find` print. */
   reader: {
-    /** The line of a terminal while a repository is fetched and indexed. */
-    status: '{title}: {doing} ({seconds} s)',
     labels: { address: 'address', folder: 'folder', commit: 'commit', license: 'license', contents: 'contents' },
     commit: '{commit} ({about})',
     uncommitted: '{commit} with uncommitted changes',

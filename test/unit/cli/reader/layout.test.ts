@@ -76,8 +76,7 @@ describe('the overview', () => {
     const lines = linesOf(overview([rest, warned]))
     expect(lines).toContain('  s/closed  described only  Own')
     expect(lines).toContain('  s/w        ~1,234 tokens  1 warning')
-    expect(lines).toContain('  ! s/w/SKILL.md')
-    expect(lines).toContain('      too long [body.long]')
+    expect(lines).toContain('  ! s/w/SKILL.md  too long [body.long]')
   })
 
   test.each([
