@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { z } from 'zod'
 import type { BlobStore } from '#core/ports/blob-store.ts'
@@ -50,6 +51,7 @@ export interface KeptRepository {
   notes: HostNotes
   /** Writes what is new, and removes what was not used for long. Never rejects: what cannot be kept is told in one line. */
   keep(signal: AbortSignal): Promise<void>
+  /** Forgets what a host that hides the repository now said of it, also where nothing is kept. */
   close(): Promise<void>
 }
 
@@ -63,6 +65,7 @@ export async function openKept(cache: Cache, subject: readonly string[], name: s
     const [behind, notes] = await Promise.all([openDiskBlobStore(used.path), readNotes(file)])
     const blobs = createWriteBehindStore(behind, systemClock)
     const before = JSON.stringify(notes)
+    const wasKnown = notes.repository !== null
     return {
       blobs,
       notes,
@@ -80,6 +83,8 @@ export async function openKept(cache: Cache, subject: readonly string[], name: s
       },
       async close() {
         await blobs.close()
+        // The host hides the repository now: no later command may say what it answered before.
+        if (wasKnown && notes.repository === null) await rm(file, { force: true }).catch(() => {})
         await used.release()
       },
     }

@@ -330,6 +330,25 @@ describe('while the host cannot be asked', () => {
     expect(await run([address])).toMatchObject({ status: 0, stdout })
     expect((await run(['gh/acme/tools'])).status).toBe(1)
   })
+
+  test('what it hides by then is not read any more, by no later command, until it is shown again', async () => {
+    const commit = await tools.git('rev-parse', 'main')
+    const { stdout } = await run(['gh/acme/tools'])
+    const repository = [...github.world.repositories].find(({ name }) => name === 'tools')
+    if (!repository) throw new Error('the stand-in has no such repository')
+    repository.visibility = 'private'
+    try {
+      await age(100)
+      expect(await run(['gh/acme/tools'])).toMatchObject({ status: 2, stdout: '' })
+      down()
+      for (const address of ['gh/acme/tools', `gh/acme/tools@${commit}`])
+        expect(await run(['read', address, 'skills/b'])).toMatchObject({ status: 1, stdout: '' })
+    } finally {
+      repository.visibility = 'public'
+      github.faults.clear()
+    }
+    expect(await run(['gh/acme/tools'])).toMatchObject({ status: 0, stdout })
+  })
 })
 
 describe('the cache', () => {
