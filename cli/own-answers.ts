@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Handlers } from '#api/http/endpoint.ts'
 import { OWN_PROCESS } from '#api/people/viewer.ts'
 import { type Address, parseAddress } from '#core/address.ts'
@@ -25,7 +26,9 @@ export function ownAnswers(handlers: Pick<Handlers, AskedEndpoint>, { hosts, kno
       let subject: Address | null = null
       try {
         subject = parseAddress(address, hosts)
-        const call = { subject, query: schema.parse(query), body: null, viewer: OWN_PROCESS }
+        const asked = schema.safeParse(query)
+        if (!asked.success) throw await refused(asked.error.issues, query)
+        const call = { subject, query: asked.data, body: null, viewer: OWN_PROCESS }
         return answer.parse(await handle(call)) as never
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
@@ -37,4 +40,10 @@ export function ownAnswers(handlers: Pick<Handlers, AskedEndpoint>, { hosts, kno
       }
     },
   }
+}
+
+/** What the interface says of a query that breaks its rules, as one without words. */
+async function refused(issues: readonly z.core.$ZodIssue[], query: object): Promise<ServiceError> {
+  const { explainArguments } = await import('#api/http/error-handler.ts')
+  return new ServiceError('request.invalid', { message: explainArguments(issues, query as Readonly<Record<string, unknown>>) })
 }

@@ -250,6 +250,15 @@ describe('mountglass read', () => {
   })
 })
 
+test('mountglass find without words, or with too many, has exit code 2 and says what a query is', async () => {
+  for (const query of [' ', 'a'.repeat(501)])
+    expect(await run(['find', 'gh/acme/tools', query])).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'mountglass: request.invalid: parameter query must be a text of 1 to 500 characters that is not blank\n',
+    })
+})
+
 test('mountglass find prints what has the words, and that nothing has them, with 0', async () => {
   const { status, stdout } = await run(['find', 'gh/acme/tools', 'weave', 'baskets'])
   expect([status, stdout]).toEqual([0, expect.stringContaining('docs/guide.md  document')])
