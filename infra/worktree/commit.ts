@@ -156,7 +156,13 @@ export async function findCheckedOut({ root, gitDir }: WorktreePlace & { gitDir:
       mkdir(infoFolder).then(() => symlink(join(commonDir, 'info', 'exclude'), join(infoFolder, 'exclude'))),
     ])
     const config = ignored === null ? {} : { 'core.excludesFile': ignored }
-    return parseStatus(await runGit([`--work-tree=${root}`, ...STATUS], { gitDir: view.gitDir, config }))
+    const options = { gitDir: view.gitDir, config }
+    const [status, files] = await Promise.all([
+      runGit([`--work-tree=${root}`, ...STATUS], options),
+      runGit(['ls-files', '-v', '-z'], options),
+    ])
+    const { commit, isClean } = parseStatus(status)
+    return { commit, isClean: isClean && !hasUnwatched(files) }
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     return { commit: await commitOf(gitDir, 'HEAD'), isClean: false }
@@ -174,6 +180,11 @@ const STATUS = [
   '--untracked-files=normal',
   '--ignore-submodules=all',
 ]
+
+/** Whether git was told not to look at a file (`update-index --assume-unchanged`, `--skip-worktree`), which may have changed. */
+function hasUnwatched(files: Buffer): boolean {
+  return /(?:^|\0)[a-zS] /.test(files.toString('latin1'))
+}
 
 /** Lines that begin with `#` are about the branch; the others are changes. */
 function parseStatus(output: Buffer): CheckedOut {
