@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { numberVariable, parseEnvironment } from '#core/settings.ts'
@@ -8,6 +8,7 @@ import { openDiskBlobStore } from '#infra/disk/blob-store.ts'
 import { removeLeastUsed, useFolder } from '#infra/disk/used-folder.ts'
 import { createMemoryBlobStore } from '#infra/memory-stores.ts'
 import { systemClock } from '#infra/system/system.ts'
+import { cacheFolder } from '#infra/system/user-folders.ts'
 import { createWriteBehindStore } from '#infra/write-behind.ts'
 import { t } from '#words/t.ts'
 import { emptyNotes, type HostNotes, readNotes, writeNotes } from './remembered-host.ts'
@@ -32,17 +33,8 @@ export function findCache(env: NodeJS.ProcessEnv, onUnusable: Cache['onUnusable'
   const { MOUNTGLASS_CACHE_MEGABYTES: megabytes } = parseEnvironment(Variables, env)
   const base = cacheFolder(env, platform)
   if (base === null) onUnusable(t('reader.noCacheFolder', { variable: platform === 'win32' ? 'LOCALAPPDATA' : 'HOME' }))
-  const folder = base === null || megabytes === 0 ? null : join(base, 'mountglass')
+  const folder = megabytes === 0 ? null : base
   return { folder, maxBytes: megabytes * MEGABYTE, onUnusable }
-}
-
-/** The user's folder for caches; `null` where the environment tells none. A relative path in XDG_CACHE_HOME does not count. */
-export function cacheFolder(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string | null {
-  const { XDG_CACHE_HOME: named = '', HOME: home = '', LOCALAPPDATA: local = '' } = env
-  if (isAbsolute(named)) return named
-  if (platform === 'win32') return local === '' ? null : local
-  if (!isAbsolute(home)) return null
-  return platform === 'darwin' ? join(home, 'Library', 'Caches') : join(home, '.cache')
 }
 
 /** What is kept of one repository. */

@@ -207,6 +207,8 @@ function withCause(error: unknown, { folder, address, failure, hasSourceUrls, pr
   if (error.code.startsWith('index.') && cause !== null) return new UnansweredError(error.code, messageIn(cause), { cause })
   if (error.code === 'mount.path_not_found' && folder !== null)
     return new UnansweredError('folder.empty', t('problem.folderEmpty', { folder: folder.path }))
+  if (error.code === 'file.not_served' && folder !== null)
+    return new UnansweredError(error.code, t('problem.folderNotServed'), { cause: error })
   if (error.code === 'mount.unavailable' && proxy !== null)
     return new UnansweredError(error.code, t('problem.hostBehindProxy', { problem: error, proxy }))
   const isOwnGitHub = address.host === 'gh' && hasSourceUrls && error.code === 'mount.repo_not_found'

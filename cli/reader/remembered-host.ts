@@ -40,7 +40,9 @@ export async function writeNotes(file: string, notes: HostNotes): Promise<void> 
   const latest = Object.entries(notes.commits).sort(([, left], [, right]) => right.askedAt - left.askedAt)
   const temporary = `${file}.${process.pid}`
   try {
-    await writeFile(temporary, JSON.stringify({ ...notes, commits: Object.fromEntries(latest.slice(0, NOTED_COMMITS)) }))
+    await writeFile(temporary, JSON.stringify({ ...notes, commits: Object.fromEntries(latest.slice(0, NOTED_COMMITS)) }), {
+      mode: 0o600,
+    })
     await rename(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {})

@@ -247,12 +247,19 @@ async function openGitHub(
       return await openGitHubHost({ ...github, app: null, webhookSecret: null, clock: systemClock, onWarning })
     },
     onStale: askedAt => {
-      const minutes = Math.round((systemClock.now().getTime() - askedAt.getTime()) / 60_000)
-      say(t('reader.stale', { host: new URL(url).host, ago: t('counts.minute', { n: minutes }) }))
+      say(t('reader.stale', { host: new URL(url).host, ago: ageOf((systemClock.now().getTime() - askedAt.getTime()) / 60_000) }))
     },
   })
   onOpened(() => host.close())
   return host
+}
+
+const DAY_MINUTES = 24 * 60
+
+/** In minutes, from the second day on in days. */
+function ageOf(minutes: number): string {
+  if (minutes < 2 * DAY_MINUTES) return t('counts.minute', { n: Math.round(minutes) })
+  return t('counts.day', { n: Math.floor(minutes / DAY_MINUTES) })
 }
 
 /** What does not depend on where the repository is. */

@@ -88,11 +88,16 @@ export function runInForeground(command, args, env = process.env) {
   })
 }
 
-/** Ignores EPIPE of the outputs: a reader such as `head` may close the pipe early, and the command still ends with its own exit code. */
+/**
+ * Ignores EPIPE of the outputs: a reader such as `head` may close the pipe early, and the command still ends with its own exit code. What else
+ * keeps an output from being written, such as a full disk, ends the program with a line.
+ */
 export function ignoreClosedPipes() {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code === 'EPIPE') return
+      process.stderr.write(`mountglass: the output cannot be written: ${error.message}\n`)
+      process.exit(1)
     })
   }
 }

@@ -7,6 +7,8 @@ export const PROBLEMS = {
   folderForbidden: 'the folder {folder} may not be read',
   folderUnnamable: 'the folder {folder} has a name that no repository path can hold: rename it',
   folderEmpty: 'the folder {folder} has no files that git would commit',
+  folderNotServed:
+    'no license permits a copy, so agents do not receive this text; --private reads the folder as a private repository, which serves every file',
   serviceOfFolder:
     '--service asks a deployment, which does not have the folder {folder}: leave the option out, or name an address',
   notAFolder: '{folder} is not a folder',

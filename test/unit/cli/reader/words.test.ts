@@ -1,22 +1,10 @@
 import { expect, test } from 'vitest'
 import { UnansweredError } from '#cli/answers.ts'
-import { cacheFolder } from '#cli/reader/cache.ts'
 import { exitCodeOf } from '#cli/reader/commands.ts'
 import { unknownCommand } from '#cli/reader/overview-words.ts'
 import { namedService } from '#cli/service.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { SentenceError } from '#words/sentence.ts'
-
-test.each<[NodeJS.ProcessEnv, NodeJS.Platform, string | null]>([
-  [{ XDG_CACHE_HOME: '/x', HOME: '/home/a' }, 'linux', '/x'],
-  [{ XDG_CACHE_HOME: 'x', HOME: '/home/a' }, 'linux', '/home/a/.cache'],
-  [{ HOME: '/Users/a' }, 'darwin', '/Users/a/Library/Caches'],
-  [{ LOCALAPPDATA: 'C:\\Users\\a' }, 'win32', 'C:\\Users\\a'],
-  [{}, 'linux', null],
-  [{}, 'win32', null],
-])('with %j on %s the folder for caches is %s', (env, platform, folder) => {
-  expect(cacheFolder(env, platform)).toBe(folder)
-})
 
 test.each([
   ['chek', /did you mean mountglass check\?/],
