@@ -243,8 +243,14 @@ function nextCommands(mount: IndexedMount, { typed, folder, file }: OverviewLayo
   const { skills, documents, counts } = mount.index
   const path =
     file ??
-    skills.map(({ directory, path }) => directory || path).find(isTypable) ??
-    documents.map(({ path }) => path).find(isTypable)
+    skills
+      .filter(isDelivered)
+      .map(({ directory, path }) => directory || path)
+      .find(isTypable) ??
+    documents
+      .filter(isDelivered)
+      .map(({ path }) => path)
+      .find(isTypable)
   if (!isTypable(typed) || counts.skills + counts.documents === 0) return []
   return [
     ...(path === undefined ? [] : [{ words: ['read', typed, path], about: t('reader.next.read') }]),
@@ -253,6 +259,10 @@ function nextCommands(mount: IndexedMount, { typed, folder, file }: OverviewLayo
       ? { words: ['pin', typed], about: t('reader.next.pin') }
       : { words: ['check', typed], about: t('reader.next.check') },
   ]
+}
+
+function isDelivered({ describedOnly }: { describedOnly?: boolean | undefined }): boolean {
+  return describedOnly !== true
 }
 
 /** Whether a shell takes the word as it is printed. Names with hidden characters can only be pasted from elsewhere. */
