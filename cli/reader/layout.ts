@@ -150,15 +150,18 @@ function descriptionLines(description: string, skills: number, { all, width, pai
   return skills > DESCRIBED.inOneLine ? [] : firstLine(description, { width, paint })
 }
 
-/** As much of a text as a line takes. */
+/** A description on one line; none where its first word is wider. */
 function firstLine(text: string, { width, paint }: { width: number; paint: Paint }): string[] {
-  const [first = '', ...others] = fold([{ text: printable(text) }], {
-    width: Math.max(2, width - 1),
-    indent: INDENT,
-    paint: (_style, line) => line,
-  })
-  if (first.trim() === '') return []
-  return [paint('dim', others.length === 0 ? first : `${first.replace(/[\s.,;:–—-]+$/, '')}…`)]
+  const line = clipped(printable(text), width - INDENT)
+  return line === '' ? [] : [' '.repeat(INDENT) + paint('dim', line)]
+}
+
+/** As many whole words as the columns hold, with an ellipsis where there are more; empty where not even the first one fits. */
+function clipped(text: string, columns: number): string {
+  const width = Math.max(2, columns - 1)
+  const [first = '', ...others] = fold([{ text }], { width, indent: 0, paint: (_style, line) => line })
+  if (widthOf(first) > width) return ''
+  return others.length === 0 ? first : `${first.replace(/[\s.,;:–—-]+$/, '')}…`
 }
 
 /** @param isListed whether `--all` shows them */
@@ -182,8 +185,8 @@ function documentsBlock({ index }: IndexedMount, { width, paint, all }: Overview
   return [paint('bold', t('counts.document', { n: counts.documents })), ...lines, ...more]
 }
 
-/** A shorter rest of a line has no room for a title. */
-const TITLE_COLUMNS = 12
+/** A shorter rest of a line has no room for a title: a word or two of it tell nothing. */
+const TITLE_COLUMNS = 24
 
 function documentLine(
   { path, title, describedOnly }: DocumentListing,
@@ -191,11 +194,10 @@ function documentLine(
   { width, paint }: { width: number; paint: Paint },
 ): string {
   const place = printable(path)
-  const about = printable(describedOnly ? t('check.describedOnly') : title)
+  const about = describedOnly ? t('check.describedOnly') : printable(title)
   const room = width - 2 - Math.max(column, widthOf(place)) - 2
-  if (room < TITLE_COLUMNS || about === '') return `  ${place}`
-  const [first = '', ...others] = fold([{ text: about }], { width: room - 1, indent: 0, paint })
-  return `  ${padded(place, column)}  ${paint('dim', others.length === 0 ? first : `${first}…`)}`
+  const told = room < TITLE_COLUMNS ? '' : clipped(about, room)
+  return told === '' ? `  ${place}` : `  ${padded(place, column)}  ${paint('dim', told)}`
 }
 
 type Severity = 'error' | 'warning' | 'info'

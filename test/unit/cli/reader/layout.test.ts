@@ -89,6 +89,22 @@ describe('the overview', () => {
     expect(linesOf(overview(long), { all: true }).filter(line => line.includes('word word')).length / count).toBe(4)
   })
 
+  test.each([
+    [80, 'docs/guide.md', 'Zero-Dependency Guide', '  docs/guide.md  Zero-Dependency Guide'],
+    [80, 'docs/guide.md', 'w'.repeat(70), '  docs/guide.md'],
+    [80, `docs/${'x'.repeat(55)}.md`, 'Zero-Dependency Guide', `  docs/${'x'.repeat(55)}.md`],
+    [40, 'docs/guide.md', 'A title of far more words than fit', '  docs/guide.md'],
+    [
+      60,
+      'docs/guide.md',
+      'A title of far more words than fit in a line',
+      '  docs/guide.md  A title of far more words than fit in a…',
+    ],
+  ])('of %i columns has the document %s with as much of its title %s as one line holds', (width, path, title, line) => {
+    const mount = mountOf({ documents: [{ path, title, summary: '' }], counts: { skills: 0, documents: 1 } })
+    expect(linesOf(mount, { width })).toContain(line)
+  })
+
   test('names the folders to look into where not all skills are listed', () => {
     const mount = mountOf({ skills: skills(50), counts: { skills: 1234, documents: 0 }, documents: [] })
     const lines = linesOf(mount, {
