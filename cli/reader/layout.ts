@@ -2,6 +2,7 @@ import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { DocumentListing, License, SkillListing } from '#core/contract/shared.ts'
 import { hiddenCharacters, printable, visibleSource } from '#core/hidden-text.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
+import { withoutTrailing } from '#core/text.ts'
 import { columnWidth, entryLines, fold, leftPadded, type Paint, padded, widthOf } from '#indexer/check/fold.ts'
 import { formatNumber, t } from '#words/t.ts'
 import type { IndexedMount } from '../answers.ts'
@@ -161,7 +162,7 @@ function clipped(text: string, columns: number): string {
   const width = Math.max(2, columns - 1)
   const [first = '', ...others] = fold([{ text }], { width, indent: 0, paint: (_style, line) => line })
   if (widthOf(first) > width) return ''
-  return others.length === 0 ? first : `${first.replace(/[\s.,;:–—-]+$/, '')}…`
+  return others.length === 0 ? first : `${withoutTrailing(first, /[\s.,;:–—-]/)}…`
 }
 
 /** @param isListed whether `--all` shows them */

@@ -1,6 +1,6 @@
 import { copyFile, lstat, mkdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { CommitSha } from '#core/commit-sha.ts'
+import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { t } from '#words/t.ts'
 import { GitError, requireGit, runGit } from '../git/process.ts'
@@ -186,13 +186,15 @@ function hasUnwatched(files: Buffer): boolean {
   return /(?:^|\0)[a-zS] /.test(files.toString('latin1'))
 }
 
+const OF_COMMIT = '# branch.oid '
+
 /** Lines that begin with `#` are about the branch; the others are changes. */
 function parseStatus(output: Buffer): CheckedOut {
   const lines = output.toString().split('\0')
-  const named = lines.find(line => line.startsWith('# branch.oid ')) ?? ''
-  const commit = /[0-9a-f]{40}$/.exec(named)?.[0] ?? null
+  const named = lines.find(line => line.startsWith(OF_COMMIT))?.slice(OF_COMMIT.length) ?? ''
+  const commit = isCommitSha(named) ? (named as CommitSha) : null
   const isClean = commit !== null && lines.every(line => line === '' || line.startsWith('# '))
-  return { commit: commit as CommitSha | null, isClean }
+  return { commit, isClean }
 }
 
 /** Whether the clone has all files of its commits, and its work tree all of its files. */
@@ -201,5 +203,5 @@ async function hasAllFiles(gitDir: string, commonDir: string): Promise<boolean> 
     lstat(join(gitDir, 'info', 'sparse-checkout')).catch(ifAbsent),
     readSmallFile(join(commonDir, 'config')),
   ])
-  return sparse === null && !/^\s*(?:promisor|partialclone(?:filter)?)\s*=/im.test(config ?? '')
+  return sparse === null && !/^[ \t]*(?:promisor|partialclone(?:filter)?)\s*=/im.test(config ?? '')
 }
