@@ -189,7 +189,7 @@ describe('the command of the package', () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
     expect(run(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
     const { status, stdout } = run(['--help'])
-    const commands = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}([a-z]+)\b(?! *-)/gm)].map(
+    const commands = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}(?!help\b)([a-z]+)\b(?! *-)/gm)].map(
       ([, name]) => name as string,
     )
     expect([status, commands]).toEqual([
