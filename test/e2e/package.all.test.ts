@@ -189,13 +189,10 @@ describe('the command of the package', () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
     expect(run(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
     const { status, stdout } = run(['--help'])
-    const commands = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}(?!help\b)([a-z]+)\b(?! *-)/gm)].map(
-      ([, name]) => name as string,
-    )
-    expect([status, commands]).toEqual([
-      0,
-      expect.arrayContaining(['read', 'find', 'serve', 'check', 'diff', 'mcp', 'index', 'pin', 'verify']),
-    ])
+    const [, listed = ''] = stdout.split('\nCommands:\n')
+    const commands = [...listed.matchAll(/^ {2}(?!help\b)([a-z]+)\b/gm)].map(([, name]) => name as string)
+    const known = ['read', 'find', 'serve', 'check', 'diff', 'mcp', 'index', 'pin', 'verify']
+    expect([status, commands]).toEqual([0, expect.arrayContaining(known)])
     for (const command of commands) expect(run([command, '--help'])).toMatchObject({ status: 0, stderr: '' })
   })
 
@@ -204,6 +201,12 @@ describe('the command of the package', () => {
     expect([checked.status, compared.status]).toEqual([0, 0])
     expect(JSON.parse(checked.stdout)).toMatchObject({ skills: [{ name: 'pdf' }] })
     expect(compared.stdout).toContain('pdf/SKILL.md')
+  })
+
+  test('prints, reads and searches a folder', () => {
+    expect(run(['.'])).toMatchObject({ status: 0, stdout: expect.stringContaining('Reads PDF files.') })
+    expect(run(['read', '.'])).toMatchObject({ status: 0, stdout: expect.stringContaining('Read the whole file.') })
+    expect(run(['find', '.', 'whole'])).toMatchObject({ status: 0, stdout: expect.stringContaining('pdf  skill') })
   })
 
   test('serves a folder over MCP', () => {
