@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
 import { closeName } from '#core/close-name.ts'
 import { printable } from '#core/hidden-text.ts'
 import { t } from '#words/t.ts'
+import { isInWorkTree } from '../in-work-tree.ts'
 import { say } from '../say.ts'
 import type { ReaderOptions } from './commands.ts'
 
@@ -29,7 +29,7 @@ export async function overviewOf(
   if (unknown !== null) return refuse(unknown)
   const option = words.find(word => word.startsWith('-'))
   if (option !== undefined) return refuseOption(option)
-  if (first === undefined && !(await isInWorkTree(process.cwd()))) return showHelp()
+  if (first === undefined && !isInWorkTree(process.cwd())) return showHelp()
   if (others.length > 0) return refuse(t('usage.tooMany', { words: words.join(' ') }))
   const { showOverview } = await import('./commands.ts')
   return await showOverview(first ?? '.', options, env)
@@ -52,11 +52,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function isInWorkTree(folder: string): Promise<boolean> {
-  for (let at = resolve(folder); ; at = dirname(at)) {
-    if (await exists(join(at, '.git'))) return true
-    if (at === dirname(at)) return false
-  }
 }

@@ -259,7 +259,7 @@ describe('a service of the package', () => {
       status: 200,
       text: expect.stringContaining('<mark'),
     })
-    expect(await get('find', HANDBOOK, { query: 'cursor' })).toMatchObject({ items: expect.arrayContaining([]) })
+    expect(await get('find', HANDBOOK, { query: 'cursor' })).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ path: READ_BY_REST })]) })
     expect(await get('files', HANDBOOK, { path: READ_BY_REST })).toMatchObject({ kind: 'file' })
     expect(await page(`/badge${HANDBOOK}`)).toMatchObject({ status: 200, text: expect.stringContaining('skills') })
     expect(await page('/docs')).toMatchObject({ status: 200 })
@@ -303,23 +303,37 @@ describe('a service of the package', () => {
     expect(output().match(/9\.9\.9/g)).toHaveLength(1)
   })
 
-  test('finds pictures from the folder in which it is started', async () => {
-    const child = spawn(linked(plain), ['serve'], {
-      cwd: full,
-      env: { PATH: programs, HOME: scratch, PORT: '0', MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_STORE: 'memory:' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const exited = once(child, 'exit')
-    onTestFinished(async () => {
-      child.kill('SIGTERM')
-      await exited
-    })
-    let output = ''
+  test('finds pictures from the folder in which it is started, unless that belongs to a repository', async () => {
+    expect(await cardFrom(full)).toEqual({ status: 200, stderr: expect.not.stringContaining('no pictures') })
+    const clone = join(scratch, 'clone')
+    const planted = join(clone, 'node_modules', 'mountglass-pictures')
+    await mkdir(join(clone, '.git'), { recursive: true })
+    await cp(join(full, 'node_modules', 'mountglass-pictures', 'package.json'), join(planted, 'package.json'))
+    const reason = 'belongs to a repository, and nothing of a repository is executed'
+    expect(await cardFrom(clone)).toEqual({ status: 404, stderr: expect.stringContaining(`no pictures: ${planted} ${reason}`) })
+  })
+})
+
+/** Asks a service that is started in the folder for a card. */
+async function cardFrom(cwd: string): Promise<{ status: number; stderr: string }> {
+  const child = spawn(linked(plain), ['serve'], {
+    cwd,
+    env: { PATH: programs, HOME: scratch, PORT: '0', MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_STORE: 'memory:' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  let stderr = ''
+  child.stderr.on('data', chunk => (stderr += chunk))
+  let output = ''
+  try {
     for await (const chunk of child.stdout) {
       output += chunk
       if (/http:\S+\d/.test(output)) break
     }
     const [origin = ''] = /http:\/\/[\d.:]+/.exec(output) ?? []
-    expect((await fetch(`${origin}/social/docs`)).status).toBe(200)
-  })
-})
+    return { status: (await fetch(`${origin}/social/docs`)).status, stderr }
+  } finally {
+    child.kill('SIGTERM')
+    await exited
+  }
+}

@@ -26,6 +26,8 @@ export const PROBLEMS = {
   gitMissing: 'git {version} or newer is needed, and no git can be started: install it, or add it to PATH',
   gitTooOld: 'git {version} or newer is needed; found {found}',
   picturesDiffer: 'no pictures: {folder} is version {other}, and mountglass is {version}; install mountglass-pictures@{version}',
+  picturesOfRepository:
+    'no pictures: {folder} belongs to a repository, and nothing of a repository is executed; install mountglass-pictures beside mountglass',
   /** An error that no sentence stands for. */
   unexpected: 'unexpected: {reason} (MOUNTGLASS_LOG=debug tells where)',
   // Values of settings, after the name of the variable.
