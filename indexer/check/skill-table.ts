@@ -62,7 +62,6 @@ const COLUMNS: readonly Column[] = [
       delivery.kind === 'full' && delivery.files.length > 0 ? [{ text: formatNumber(delivery.files.length) }] : [],
   },
   { title: t('check.columns.findings'), pad: padded, cell: findingsCell },
-  { title: '', pad: padded, cell: remarksCell },
 ]
 
 function findingsCell(skill: SkillReport, told: Told): Cell {
@@ -133,11 +132,19 @@ function tableOf(skills: readonly SkillReport[], title: string, told: Told, opti
     const facts = used.map(({ at, pad, width }) => GAP + paddedCell(cells[index]?.[at] ?? [], width, pad, paint)).join('')
     const left = folderWidth - (folders[index] ?? 0)
     const first = folderCell(skill, options)
-    return left >= 0
-      ? [`${first}${' '.repeat(left)}${facts}`.trimEnd()]
-      : [first, ...(facts.trim() === '' ? [] : [`${GAP}${' '.repeat(folderWidth)}${facts}`.trimEnd()])]
+    const lines = left >= 0 ? [first + ' '.repeat(left) + facts] : [first, `${GAP}${' '.repeat(folderWidth)}${facts}`]
+    return withRemarks(lines, remarksCell(skill, told), options).filter(line => line.trim() !== '')
   })
   return { head: `${' '.repeat(GAP.length + folderWidth - widthOf(title))}${titles}`.trimEnd(), rows }
+
+  /** Behind the columns, or on lines of their own where they do not fit: one long remark costs the other skills no room. */
+  function withRemarks(lines: string[], remarks: Cell, options: ListOptions): string[] {
+    const columns = GAP.length + folderWidth + used.reduce((sum, column) => sum + GAP.length + column.width, 0)
+    if (remarks.length === 0) return lines.map(line => line.trimEnd())
+    if (columns + GAP.length + cellWidth(remarks) > width)
+      return [...lines.map(line => line.trimEnd()), ...fold(remarks, { ...options, indent: 6 })]
+    return [...lines.slice(0, -1), `${lines.at(-1) ?? ''}${GAP}${paddedCell(remarks, 0, padded, paint)}`]
+  }
 }
 
 function cellWidth(cell: Cell): number {
