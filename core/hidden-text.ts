@@ -37,14 +37,30 @@ export function visibleLine(text: string): string {
   return MAY_CHANGE.test(text) ? visibleText(text).replace(/\s+/gu, ' ') : text.trim()
 }
 
-/** Text of a repository on one line of a terminal, with hidden characters as `<U+…>`. */
+/**
+ * Text of a repository on one line of a terminal or a log, with hidden characters as `<U+…>`. So is what would begin a command to the system
+ * whose log it is: GitHub's runners obey lines that begin with `::`, and those of other systems `##vso[` and its like.
+ */
 export function printable(text: string): string {
-  return replaceHidden(text.replace(/[\t\r\n]+/g, ' '), hidden => `<${codePointName(hidden)}>`)
+  const line = replaceHidden(text.replace(/[\t\r\n]+/g, ' '), spelled)
+  return line.replace(LOG_COMMANDS, ([first = '']) => spelled(first))
+}
+
+/** The first character of each. */
+const LOG_COMMANDS = /(?<=^ *):(?=:)|#(?=#[a-z]{0,10}\[)/gi
+
+/** Whether a log that has the text may be obeyed. */
+export function isLogCommand(text: string): boolean {
+  return text.search(LOG_COMMANDS) >= 0
+}
+
+function spelled(character: string): string {
+  return `<${codePointName(character)}>`
 }
 
 /** Text of a repository on a terminal, line by line, with hidden characters as `<U+…>`. */
 export function visibleSource(text: string): string {
-  return replaceHidden(text, hidden => `<${codePointName(hidden)}>`)
+  return replaceHidden(text, spelled)
 }
 
 /** JSON with hidden characters escaped, which is the same JSON. */

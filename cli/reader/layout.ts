@@ -1,6 +1,6 @@
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { DocumentListing, License, SkillListing } from '#core/contract/shared.ts'
-import { hiddenCharacters, printable, visibleSource } from '#core/hidden-text.ts'
+import { hiddenCharacters, isLogCommand, printable, visibleSource } from '#core/hidden-text.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
 import { withoutTrailing } from '#core/text.ts'
 import { columnWidth, entryLines, fold, leftPadded, type Paint, padded, widthOf } from '#indexer/check/fold.ts'
@@ -270,7 +270,7 @@ function isDelivered({ describedOnly }: { describedOnly?: boolean | undefined })
 
 /** Whether a shell takes the word as it is printed. Names with hidden characters can only be pasted from elsewhere. */
 function isTypable(word: string): boolean {
-  return [...hiddenCharacters(word)].length === 0 && !/[\r\n]/.test(word) && !word.startsWith('-')
+  return [...hiddenCharacters(word)].length === 0 && !/[\r\n]/.test(word) && !word.startsWith('-') && !isLogCommand(word)
 }
 
 function nextBlock(commands: readonly Command[], { service, width, paint }: Layout): string[] {

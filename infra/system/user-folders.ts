@@ -6,8 +6,8 @@ const PLACES = {
     variable: 'XDG_DATA_HOME',
     unix: ['.local', 'share', 'mountglass'],
     mac: ['Library', 'Application Support', 'mountglass'],
-    // Not in the roaming profile, which Windows copies at each sign-in.
-    windows: ['mountglass', 'Data'],
+    // Not in the roaming profile, which Windows copies at each sign-in, and not in the cache, which users may remove.
+    windows: ['mountglass-data'],
   },
   cache: {
     variable: 'XDG_CACHE_HOME',

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
@@ -89,4 +90,11 @@ test('a file is too long by its first line over the bound', () => {
   expect(findLongFiles(measureFiles([lines(BOUNDS.file), lines(BOUNDS.file + 1)]))).toEqual([
     `test/${BOUNDS.file + 1}.test.ts: ${BOUNDS.file + 1} lines, more than ${BOUNDS.file}`,
   ])
+})
+
+// Each build has the same key of server islands (scripts/setup/portable-site.mjs), so nothing may be sealed with it.
+test('no page has a server island', () => {
+  const files = globSync('site/**/*.astro', { cwd: ROOT })
+  expect(files.length).toBeGreaterThan(10)
+  expect(files.filter(file => /\bserver:defer\b/.test(readFileSync(join(ROOT, file), 'utf8')))).toEqual([])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { visibleLine, visibleText } from '#core/hidden-text.ts'
+import { printable, visibleLine, visibleText } from '#core/hidden-text.ts'
 
 /** Tags spell what only a machine reads. */
 function tags(text: string): string {
@@ -39,4 +39,15 @@ test('a line is the text with its spaces joined', () => {
       },
     ),
   )
+})
+
+test.each([
+  ['::error file=x::approved', '<U+003A>:error file=x::approved'],
+  ['  ::error::x', '  <U+003A>:error::x'],
+  ['a ::b', 'a ::b'],
+  ['see ##[error]x', 'see <U+0023>#[error]x'],
+  ['##vso[task.setvariable variable=a]b', '<U+0023>#vso[task.setvariable variable=a]b'],
+  ['### heading', '### heading'],
+])('%j is printed as %j: no log of a build obeys it', (text, line) => {
+  expect(printable(text)).toBe(line)
 })

@@ -68,6 +68,14 @@ describe('24 skills', () => {
     expect(new Set(rows.map(row => row.indexOf('!')))).toHaveLength(1)
   })
 
+  test('take a line each beside one with a remark that does not fit, which stands below its row', () => {
+    const remarked = { ...full('skills/long/SKILL.md'), name: 'another-name-'.repeat(3) }
+    const lines = formatReport({ ...report, skills: [...skills, remarked] }, { ...OPTIONS, width: 80 }).split('\n')
+    const rows = lines.slice(1, lines.indexOf(''))
+    expect(rows).toHaveLength(26)
+    expect(rows.filter(row => !row.startsWith('  skills/'))).toEqual([`      named ${remarked.name}`])
+  })
+
   test('are followed by what to do, once, and by one line of sum', () => {
     const lines = formatReport(report, { ...OPTIONS, width: 80 })
       .trimEnd()
