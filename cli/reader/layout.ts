@@ -3,7 +3,7 @@ import type { DocumentListing, License, SkillListing } from '#core/contract/shar
 import { hiddenCharacters, isLogCommand, printable, visibleSource } from '#core/hidden-text.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
 import { withoutTrailing } from '#core/text.ts'
-import { columnWidth, entryLines, fold, leftPadded, type Paint, padded, widthOf } from '#indexer/check/fold.ts'
+import { columnWidth, entryLines, fold, leftPadded, type Paint, padded, type Span, widthOf } from '#indexer/check/fold.ts'
 import { formatNumber, t } from '#words/t.ts'
 import type { IndexedMount } from '../answers.ts'
 import type { ReadFolder } from './source.ts'
@@ -232,8 +232,15 @@ function findingsBlock({ index }: IndexedMount, { width, paint, all }: OverviewL
       said: [{ text: said }, { text: `[${code}]`, style: 'dim' as const }],
     }
   })
-  const title = paint('bold', t('counts.finding', { n: findings.length }))
-  return [title, ...entryLines(entries, { width, paint }), ...moreLines(findings.length - shown.length, true, { width, paint })]
+  const title: Span[] = [
+    { text: t('counts.finding', { n: findings.length }), style: 'bold' },
+    { text: t('reader.findingsOfListed'), style: 'dim' },
+  ]
+  return [
+    ...fold(title, { width, paint, indent: 0 }),
+    ...entryLines(entries, { width, paint }),
+    ...moreLines(findings.length - shown.length, true, { width, paint }),
+  ]
 }
 
 /** A command to type, and what it is for. */

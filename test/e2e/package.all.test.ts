@@ -259,7 +259,9 @@ describe('a service of the package', () => {
       status: 200,
       text: expect.stringContaining('<mark'),
     })
-    expect(await get('find', HANDBOOK, { query: 'cursor' })).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ path: READ_BY_REST })]) })
+    expect(await get('find', HANDBOOK, { query: 'cursor' })).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ path: READ_BY_REST })]),
+    })
     expect(await get('files', HANDBOOK, { path: READ_BY_REST })).toMatchObject({ kind: 'file' })
     expect(await page(`/badge${HANDBOOK}`)).toMatchObject({ status: 200, text: expect.stringContaining('skills') })
     expect(await page('/docs')).toMatchObject({ status: 200 })
