@@ -30,6 +30,7 @@ function versionsIn(text: string): string[] {
 interface Step {
   uses?: string
   run?: string
+  'working-directory'?: string
   with?: Record<string, unknown>
 }
 
@@ -43,7 +44,8 @@ const blocksOf = (text: string, key: RegExp) =>
 const WORKFLOWS = [...TEXTS].flatMap(([path, text]) =>
   blocksOf(text, /^jobs:/m).map((workflow, index) => ({ name: `${path}, ${index + 1}`, workflow: workflow as Workflow })),
 )
-const [GITLAB = {}] = blocksOf(TEXTS.get('docs/ci.md') ?? '', /^ {2}script:/m) as Record<string, { script?: string[] }>[]
+const GITLABS = [...TEXTS.values()].flatMap(text => blocksOf(text, /^ {2}script:/m) as Record<string, { script?: string[] }>[])
+const [GITLAB = {}] = GITLABS
 
 test('every version that a text names is that of the package: its minor one, or in full', () => {
   const named = [...TEXTS].flatMap(([path, text]) => versionsIn(text).map(version => ({ path, version })))
@@ -77,7 +79,48 @@ describe('a workflow for GitHub', async () => {
 
 test('the jobs for GitLab are those for GitHub', () => {
   const scripts = Object.values(GITLAB).flatMap(({ script = [] }) => script)
-  expect(scripts.map(line => /mountglass@\S+ (\w+)/.exec(line)?.[1])).toEqual(['check', 'diff', 'verify'])
+  expect(scripts.flatMap(line => /mountglass@\S+ (\w+)/.exec(line)?.[1] ?? [])).toEqual(['check', 'diff', 'verify'])
+})
+
+describe('npx starts outside of the checkout, whose .npmrc and node_modules would decide what it runs, and is told what to read', () => {
+  const OUTSIDE = 'cd "$(mktemp -d)"'
+  /** Of lines of one shell, what each npx is called with, and the last folder that the shell went to. */
+  const callsIn = (lines: readonly string[]) =>
+    lines.flatMap((line, index) => {
+      const at = lines.slice(0, index).findLast(before => before.startsWith('cd '))
+      return line.startsWith('npx ') ? [{ line, at }] : []
+    })
+
+  test('in workflows for GitHub, where setup-node asks no package manager of the checkout either', () => {
+    const steps = WORKFLOWS.flatMap(({ workflow }) => Object.values(workflow.jobs).flatMap(job => job.steps))
+    const started = steps.filter(({ run = '' }) => run.includes('npx'))
+    expect(started.length).toBeGreaterThan(5)
+    for (const step of started) {
+      expect(step['working-directory'], step.run).toMatch(/^\$\{\{ runner\.temp \}\}$/)
+      expect(step.run).toMatch(/ "\$GITHUB_WORKSPACE(?:\/mountglass\.lock\.json)?"$/)
+    }
+    for (const { uses = '', with: given } of steps)
+      if (uses.includes('setup-node')) expect(given).toHaveProperty('package-manager-cache', false)
+  })
+
+  test('in jobs for GitLab', () => {
+    const calls = GITLABS.flatMap(jobs => Object.values(jobs)).flatMap(({ script = [] }) => callsIn(script))
+    expect(calls).toHaveLength(6)
+    for (const { line, at } of calls) {
+      expect(at, line).toBe(OUTSIDE)
+      expect(line).toMatch(/ "\$CI_PROJECT_DIR(?:\/mountglass\.lock\.json)?"$/)
+    }
+  })
+
+  test.each(['docs/ci.md', 'docs/de/ci.md'])('in the shell of %s', path => {
+    const shells = [...(TEXTS.get(path) ?? '').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, code = '']) => code.split('\n'))
+    const calls = shells.flatMap(callsIn)
+    expect(calls).toHaveLength(4)
+    for (const { line, at } of calls) {
+      expect(at, line).toBe(OUTSIDE)
+      expect(line).toContain(' ~/repositories/acme/tools')
+    }
+  })
 })
 
 test('every command of a workflow exists, with its options', async () => {
