@@ -1,6 +1,7 @@
 import { access, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { READER_SETTINGS } from '#cli/service.ts'
 import { IndexErrorCode } from '#core/contract/shared.ts'
 import { ERROR_STATUS } from '#core/errors.ts'
 import { METRICS } from '#core/ports/metrics.ts'
@@ -19,9 +20,10 @@ describe('settings', async () => {
     [
       'core/settings.ts',
       'infra/infra-settings.ts',
-      'infra/infra-settings.ts',
       'cli/service-settings.ts',
       'indexer/jobs/worker-settings.ts',
+      'cli/service.ts',
+      'cli/reader/cache.ts',
     ].map(read),
   )
   const known = namesIn(sources, name)
@@ -37,6 +39,11 @@ describe('settings', async () => {
   test('each is explained on the page of settings, and the page and the guide name no other', () => {
     expect(namesIn(firstCellsOf(rowsOf(details)), name)).toEqual(known)
     for (const named of namesIn([README, GUIDE, SETTINGS], name)) expect(known).toContain(named)
+  })
+
+  test('those of commands that read stand by themselves', () => {
+    const [, ofCommands = ''] = /\n## Commands that read\n([\s\S]*?)\n## /.exec(details) ?? []
+    expect(namesIn(firstCellsOf(rowsOf(ofCommands)), name)).toEqual([...READER_SETTINGS].sort())
   })
 
   test('the cells of the table of all settings stay short', () => {
