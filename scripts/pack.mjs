@@ -21,7 +21,7 @@ import { StepError } from './setup/step.mjs'
  * @property {Record<string, any>} manifest
  * @property {Map<string, Uint8Array>} files by path in the package
  * @property {import('./bundle.mjs').ThirdParty[]} contained the packages inside
- * @property {import('./sbom.mjs').Component[]} beside packages that npm installs with it
+ * @property {import('./sbom.mjs').Component[]} beside its direct dependencies, which npm installs with it
  */
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))

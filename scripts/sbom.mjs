@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto'
  *
  * @param {{ name: string, version: string, license: string }} manifest of the package
  * @param {Commit} commit
- * @param {readonly Component[]} components what the package contains, or has installed with it
+ * @param {readonly Component[]} components what the package contains, and its direct dependencies, without what those depend on
  * @param {{ packages: Record<string, { integrity?: string }> }} lock
  */
 export function formatSbom(manifest, commit, components, lock) {
