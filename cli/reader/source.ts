@@ -61,7 +61,7 @@ export interface SourceOptions {
   onOpened(close: () => Promise<void>): void
 }
 
-/** The words of a command, as far as this machine tells what they mean. */
+/** What the first argument of a command names: a folder or file of this machine, or something else. */
 export type Target =
   | { kind: 'folder'; folder: string; file: string | null }
   /** An address, or the URL of one. */

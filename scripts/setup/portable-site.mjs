@@ -6,8 +6,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 /** Astro computes with URLs of its folders at the start of the server. On Windows, such a URL needs a drive. */
 const ANY_FOLDER = 'file:///C:/mountglass/'
 /**
- * The environment of a build. Astro would copy values of other variables into the server, wherever its code has a word that is such a name. The
- * key seals what pages pass to server islands, of which there are none; without it every build has its own.
+ * The environment of a build. Where a word of the server's code is the name of a variable, Astro writes the value of that variable into the server,
+ * so a build has no others. The key seals what pages pass to server islands, of which there are none: a constant makes all builds equal.
  */
 const ENVIRONMENT = { NODE_ENV: 'production', ASTRO_KEY: Buffer.alloc(32).toString('base64') }
 /** What a process needs of the system. */
