@@ -201,6 +201,8 @@ export const PROBE_MINUTES = 60
 // The store
 export const PACK_BYTES = 8 * 1024 * 1024
 
+/** The newest commits of a local repository: their dates and order are known, and a shortened hash of one is understood. */
+export const KNOWN_COMMITS = 10_000
 /** Commits of the history of a skill. */
 export const HISTORY_COMMITS = 20
 /** Of the first line of a commit's message. */

@@ -1,8 +1,16 @@
 import { z } from 'zod'
-import { Commit } from './shared.ts'
+import { Commit, Instant } from './shared.ts'
 
 const Branch = z.object({ name: z.string(), commit: Commit }).meta({ id: 'Branch' })
-const Tag = z.object({ name: z.string() }).meta({ id: 'Tag' })
+const Tag = z
+  .object({
+    name: z.string(),
+    commit: Commit.optional().meta({
+      description: 'What the tag leads to. Absent where that is no commit, or cannot be said now.',
+    }),
+    date: Instant.optional().meta({ description: 'Of the commit; present where the host tells it without a question a tag.' }),
+  })
+  .meta({ id: 'Tag' })
 
 /** `GET /api/v1/refs/<address>`: the names that an address of the repository may have after its `@`. */
 export const RefList = z

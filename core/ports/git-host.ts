@@ -1,3 +1,4 @@
+import type { CommitGraph } from '../commit-graph.ts'
 import type { CommitSha } from '../commit-sha.ts'
 import type { Repository } from '../contract/mount.ts'
 
@@ -28,6 +29,12 @@ export interface GitHost {
    * `unavailable` where they are too many to list.
    */
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>>
+
+  /**
+   * The newest commits of all branches and tags, `KNOWN_COMMITS` at most. `missing`: the host does not show the repository. Absent when a host does not
+   * tell them cheaply.
+   */
+  commits?(repository: HostRepository): Promise<HostAnswer<CommitGraph>>
 
   /**
    * The latest commits, from `commit` backwards, that changed a file at one of the paths, in the repository that the host shows. As much as it tells

@@ -136,6 +136,11 @@ export class Commits {
     return (await this.#proofs.run(key, () => this.#prove(location, oid))) ? oid : null
   }
 
+  /** What all branches and tags point at; `null` for a repository that is not self-contained. @throws GateFull, ViewTooLarge */
+  async tips(location: RepositoryLocation): Promise<TipSet | null> {
+    return await this.#tipsOf(location)
+  }
+
   #tipsOf(location: RepositoryLocation): Promise<TipSet | null> {
     const read = (watch: Watch) => this.#ifSelfContained(location, readTips(this.#packed, location, watch))
     return this.#tips.get(location.identity, watch => this.#concurrency.lookUp(location.identity, () => read(watch)))

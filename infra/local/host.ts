@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import type { CommitGraph } from '#core/commit-graph.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { GateFull } from '#core/concurrency/fair-gate.ts'
 import { mapFew } from '#core/concurrency/map-few.ts'
@@ -31,6 +32,7 @@ import { openReader } from '../git/reader.ts'
 import { ifAbsent, readRealText } from '../git/safe-open.ts'
 import { UnreadableCommit } from '../git/tree-objects.ts'
 import { type GitView, removeLeftoverViews } from '../git/view.ts'
+import { CommitGraphs } from './commit-graphs.ts'
 import { Commits, createGitConcurrency, type GitConcurrency, type SearchTimes } from './commits.ts'
 import { listNames, type OnRefused, tellOnce } from './listed-names.ts'
 import { findRepository, type RepositoryLocation, type RepositoryName, readHead } from './location.ts'
@@ -103,6 +105,7 @@ class LocalGitHost implements LocalHost {
   readonly #concurrency = createGitConcurrency()
   readonly #commits: Commits
   readonly #history: LocalPathHistory
+  readonly #graphs: CommitGraphs
   readonly #onRefused: OnRefused
   readonly #rawFiles: RawFiles
   readonly #closing = new AbortController()
@@ -116,7 +119,9 @@ class LocalGitHost implements LocalHost {
     const refuse = ({ named }: RepositoryLocation) => onRefused(named, NOT_SELF_CONTAINED)
     const signal = () => this.#answerSignal()
     this.#commits = new Commits(this.#views, this.#concurrency, { signal, waitMs: WAIT_MS }, refuse)
-    this.#history = new LocalPathHistory(this.#views, this.#concurrency, { signal, waitMs: historyWaitMs })
+    const patience = { signal, waitMs: historyWaitMs }
+    this.#history = new LocalPathHistory(this.#views, this.#concurrency, patience)
+    this.#graphs = new CommitGraphs(this.#views, this.#concurrency, patience)
     this.urls = {
       raw: ({ owner, name }, commit, path) => `${baseUrl}/git/local/${owner}/${name}/raw/${commit}/${encodePath(path)}`,
     }
@@ -158,6 +163,14 @@ class LocalGitHost implements LocalHost {
     return answer(async () => {
       const location = await this.#location(owner, name)
       return location && this.#history.read(location, commit, paths).catch(this.#tellTooLarge({ owner, name }))
+    })
+  }
+
+  commits({ owner, name }: HostRepository): Promise<HostAnswer<CommitGraph>> {
+    return answer(async () => {
+      const location = await this.#location(owner, name)
+      const tips = location && (await this.#commits.tips(location).catch(this.#tellTooLarge({ owner, name })))
+      return location && tips && this.#graphs.read(location, tips)
     })
   }
 

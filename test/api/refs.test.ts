@@ -12,13 +12,19 @@ test('the branches and tags of a repository are listed, for any ref and folder i
   const commit = app.commitOf('acme/none')
   await repository.branch('feature/x', commit)
   await repository.tag('v1', commit)
+  await repository.git('tag', '--annotate', '--message=two', 'v2', commit)
+  const blob = await repository.git('rev-parse', `${commit}:a.txt`)
+  await repository.git('tag', 'text', blob)
+  const date = new Date(Number(await repository.git('show', '-s', '--format=%ct', commit)) * 1000)
+    .toISOString()
+    .replace('.000Z', 'Z')
   const refs = {
     defaultBranch: 'main',
     branches: [
       { name: 'feature/x', commit },
       { name: 'main', commit },
     ],
-    tags: [{ name: 'v1' }],
+    tags: [{ name: 'text' }, { name: 'v1', commit, date }, { name: 'v2', commit, date }],
     truncated: false,
   }
   for (const address of ['/local/acme/none', '/local/acme/none@missing/nowhere'])

@@ -13,6 +13,10 @@ export const CONTRACT: Readonly<Record<string, string>> = {
     'Ältere Commits, oder Commits anderer Dateien des Skills oder des Ordners, können fehlen.',
   'Branches and tags of the repository': 'Branches und Tags des Repositorys',
   'In byte order of their names.': 'In der Byte-Reihenfolge ihrer Namen.',
+  'What the tag leads to. Absent where that is no commit, or cannot be said now.':
+    'Wohin das Tag führt. Fehlt, wo das kein Commit ist oder gerade nicht gesagt werden kann.',
+  'Of the commit; present where the host tells it without a question a tag.':
+    'Das des Commits; vorhanden, wo der Host es ohne eine Frage je Tag sagt.',
   'The repository has more branches or more tags than are listed.':
     'Das Repository hat mehr Branches oder mehr Tags, als aufgeführt sind.',
   'Date of the commit; absent where it is not known.': 'Datum des Commits; fehlt, wo es nicht bekannt ist.',
