@@ -30,6 +30,9 @@ export const License = z
     kind: LicenseKind,
     name: z.string().nullable().meta({ description: 'SPDX expression, or the declared text.' }),
     source: Path.nullable().meta({ description: 'File that declares it.' }),
+    line: z.int().min(1).optional().meta({
+      description: 'Line of `source` that declares it, from 1; absent where the file is the license, or no single line says so.',
+    }),
   })
   .meta({ id: 'License' })
 export type License = z.infer<typeof License>

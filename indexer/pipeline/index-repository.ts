@@ -16,7 +16,7 @@ import { finding, reason } from '#words/findings.ts'
 import type { Said } from '#words/t.ts'
 import { assembleInSteps } from '../rules/assemble.ts'
 import { readFileText } from '../rules/content-kind.ts'
-import { createLicenseResolver, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
+import { createLicenseResolver, type DeclaredLicense, LICENSE_TEXT_BYTES, type LicenseResolver } from '../rules/license/index.ts'
 import type { Manifest } from '../rules/manifest.ts'
 import { limitDiagnostic, type Plan, planContent, skillCandidates, skillDirectories } from '../rules/plan.ts'
 import { type ParsedSkill, parseSkill } from '../rules/skill.ts'
@@ -232,17 +232,18 @@ export async function readLicenses(
 }
 
 /** What the front matter of a skill declares. `undefined`: its `SKILL.md` was not read as text, or lies beyond a limit. */
-function declaredLicense(skill: ParsedSkill | undefined): { license: ParsedSkill['frontMatter'][string] | undefined } | 'unread' {
-  return skill === undefined || skill.hidesLicense ? 'unread' : { license: skill.frontMatter.license }
+function declaredLicense(skill: ParsedSkill | undefined): DeclaredLicense | 'unread' {
+  return skill === undefined || skill.hidesLicense ? 'unread' : { license: skill.frontMatter.license, line: skill.licenseLine }
 }
 
 const NO_FILES: ReadonlyMap<string, TreeFile> = new Map()
 /** Each round follows one symlink of those that the tree has not followed. Then come a file, and the license that it names. */
 const LICENSE_ROUNDS = LINK_HOPS + 2
 
-function manifestLicense(manifest: Manifest | undefined): { license: ParsedSkill['frontMatter'][string] | undefined } | null {
+function manifestLicense(manifest: Manifest | undefined): DeclaredLicense | null {
   if (!manifest) return null
-  return { license: typeof manifest.license === 'string' ? manifest.license : manifest.license === undefined ? undefined : '' }
+  const { license, licenseLine: line } = manifest
+  return { license: typeof license === 'string' ? license : license === undefined ? undefined : '', line }
 }
 
 async function readBlobs(

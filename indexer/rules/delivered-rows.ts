@@ -1,3 +1,4 @@
+import type { License } from '#core/contract/shared.ts'
 import { FACTS_PER_SKILL } from '#core/limits.ts'
 import { isBlobId } from '#core/ports/git-host.ts'
 import type { RepoPath } from '#core/repo-path.ts'
@@ -105,7 +106,7 @@ function deliveredSkill(
     description,
     descriptionFacts: planned.skill.descriptionFacts,
     ...(allowedTools === undefined ? {} : { allowedTools }),
-    license,
+    license: withoutLine(license),
   }
   if (context.full === undefined) return skill
 
@@ -130,6 +131,11 @@ function deliveredSkill(
       fileFacts: factsOfFiles(installed, parts),
     },
   }
+}
+
+/** A license is the same wherever its line moves. */
+function withoutLine({ kind, name, source }: License): License {
+  return { kind, name, source }
 }
 
 /** The facts of the files that are served, in order; beyond the limit of a skill only that there are some. */
@@ -187,7 +193,7 @@ function deliveredDocument(file: TreeFile, served: boolean, parts: DeliveredPart
     kind: 'document',
     title: titleOf(path, content),
     summary: digestOf(facts?.summary ?? ''),
-    license: plan.licenseOfFile(file).license,
+    license: withoutLine(plan.licenseOfFile(file).license),
     full: served,
     ...(bytes === null ? {} : { file: bytes }),
     facts: bytes === null ? {} : (facts?.delivered ?? {}),

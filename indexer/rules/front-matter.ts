@@ -144,6 +144,12 @@ function textOfLines([first = '', ...more]: readonly string[]): string | null {
   return withoutQuotes([begin, ...more.map(line => line.trim())].filter(line => line !== '').join(' '))
 }
 
+/** The line of the file, from 1, on which a field of its front matter begins; `undefined` where it is not written as one. */
+export function lineOfField(text: string, field: string): number | undefined {
+  const at = new RegExp(`^["']?${field}["']?[ \\t]*:`, 'm').exec(text.slice(0, FRONT_MATTER_BYTES))?.index
+  return at === undefined ? undefined : text.slice(0, at).split('\n').length
+}
+
 /** Values of one line that YAML ends at ` #`, since a comment begins there: the field and its line in the file. */
 export function commentedFields(yaml: string): { field: string; line: number }[] {
   return yaml.split(/\r?\n/).flatMap((content, index) => {

@@ -18,6 +18,7 @@ import type { Value } from '#words/t.ts'
 import {
   canonicalLanguage,
   fieldOf,
+  lineOfField,
   parseYamlMapping,
   readTranslations,
   splitFrontMatter,
@@ -45,6 +46,8 @@ export interface Manifest {
   /** As declared; `undefined` when absent. */
   image: string | undefined
   license: YamlValue | undefined
+  /** Line of the field `license`; `undefined` where it cannot be told. */
+  licenseLine: number | undefined
   /** `null`: declared, and not a list of paths: every skill below lacks required reading. */
   include: string[] | null
   exclude: string[]
@@ -144,6 +147,7 @@ function readFields(
     translations,
     image,
     license: fieldOf(mapping, 'license'),
+    licenseLine: lineOfField(text, 'license'),
     include,
     exclude,
     declared: mapping,

@@ -25,6 +25,7 @@ import {
   isMapping,
   isYes,
   keywordsOf,
+  lineOfField,
   parseYamlMappingLeniently,
   readFieldByField,
   readTranslations,
@@ -49,6 +50,8 @@ export interface ParsedSkill {
   quotesBody: boolean
   /** The front matter cannot be parsed, and mentions a license. */
   hidesLicense: boolean
+  /** Line of the field `license`; `undefined` where it cannot be told. */
+  licenseLine: number | undefined
   /** The known fields only. */
   frontMatter: Record<string, FrontMatterValue>
   warnings: WarningRow[]
@@ -103,6 +106,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
     description: declaredDescription ?? reading.firstParagraph,
     quotesBody: declaredDescription === null,
     hidesLicense: reading.hidesLicense,
+    licenseLine: fieldOf(fields, 'license') === undefined ? undefined : lineOfField(text, 'license'),
     frontMatter: knownFields(fields),
     warnings,
     translations,

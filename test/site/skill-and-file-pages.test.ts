@@ -37,6 +37,20 @@ describe('skill', () => {
     expect(attributesOf(html, 'bdi', 'data-code')).toEqual(['U+200B', 'U+202E', 'U+E0041'])
   })
 
+  test.each([
+    [{ kind: 'open', name: 'MIT', source: 'skills/LICENSE.txt' }, 'MIT · LICENSE.txt', 'path=skills/LICENSE.txt'],
+    [
+      { kind: 'open', name: 'MIT', source: 'skills/pdf/SKILL.md', line: 4 },
+      'MIT · SKILL.md , line 4',
+      'path=skills/pdf/SKILL.md&look=exact#L4',
+    ],
+  ] as const)('its license %j links to where it is declared', async (license, words, link) => {
+    const { get } = await open({ skills: () => skillPage({ serving: { license, full: true, sourceUrl: 'https://x.example' } }) })
+    const { html } = await get(SKILL)
+    expect(textOf(html)).toContain(words)
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&${link}`)
+  })
+
   test('texts are rendered, and the exact look is linked and keeps the position', async () => {
     const { get } = await open({ skills: () => skillPage({ ...parts, body: '# Title\n\n[guide](../../docs/guide.md)' }) })
     const { html } = await get(`${SKILL}&cursor=here`)
@@ -234,10 +248,17 @@ describe('file', () => {
       const { get } = await open({ files: refused, browse: () => browsePage({ path: 'docs', entries: [listed(license)] }) })
       const { status, html } = await get(target)
       expect(status).toBe(403)
-      for (const words of [reason, 'Title Guide', '2.0 KiB', '403 file.not_served', license.source ?? 'no license found'])
+      for (const words of [
+        reason,
+        'Title Guide',
+        '2.0 KiB',
+        '403 file.not_served',
+        license.source === null ? 'no license found' : '· LICENSE',
+      ])
         expect(textOf(html)).toContain(words)
+      const source = license.source === null ? [] : [`${PAGE}?view=file&path=${license.source}`]
       expect(attributesOf(html, 'a', 'href')).toEqual(
-        expect.arrayContaining([`${PAGE}?view=browse&path=docs`, '/docs/licenses', `${PAGE}?view=diagnostics`]),
+        expect.arrayContaining([`${PAGE}?view=browse&path=docs`, '/docs/licenses', `${PAGE}?view=diagnostics`, ...source]),
       )
     })
 

@@ -116,7 +116,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     commit: 'Commit',
     pinnedLink: 'festgelegten Link',
     license: 'Lizenz',
-    licenseFrom: '{license}, aus {path}',
+    fileLine: '{file}, Zeile {n}',
     skills: 'Skills',
     openAndDescribed: '{full} offen, {described} nur beschrieben',
     source: 'Quelle',

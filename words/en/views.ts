@@ -111,7 +111,8 @@ export const VIEWS = {
     commit: 'Commit',
     pinnedLink: 'the pinned link',
     license: 'License',
-    licenseFrom: '{license}, from {path}',
+    /** Where a fact stands. */
+    fileLine: '{file}, line {n}',
     skills: 'Skills',
     openAndDescribed: '{full} open, {described} described only',
     source: 'Source',

@@ -16,6 +16,12 @@ export function readMetadataLicense(text: string): string | null | undefined {
   return words.length > 0 && words.every(word => typeof word === 'string') ? words.join(' OR ') : null
 }
 
+/** The line of a package or plugin file that names its license, from 1; `undefined` where several fields do, as in a marketplace. */
+export function lineOfMetadataLicense(text: string): number | undefined {
+  const [field, other] = text.matchAll(/"licenses?"\s*:/g)
+  return field === undefined || other !== undefined ? undefined : text.slice(0, field.index).split('\n').length
+}
+
 /** The words of each plugin of a marketplace, by folder; `null` when they are not text. */
 export type PluginLicenses = ReadonlyMap<RepoPath, string | null>
 

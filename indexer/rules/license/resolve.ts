@@ -1,7 +1,7 @@
 import type { License } from '#core/contract/shared.ts'
 import { visibleLine } from '#core/hidden-text.ts'
 import { LICENSE_NAME_CHARACTERS } from '#core/limits.ts'
-import { joinPath, MANIFEST_FILE, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
+import { baseNameOf, joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 import { isLfsPointer, truncateCharacters } from '#core/text.ts'
 import { finding } from '#words/findings.ts'
 import { isCopyrightOnly } from './copyright.ts'
@@ -9,7 +9,7 @@ import { once } from './data.ts'
 import { combineDeclarations, type Declaration, namedPart } from './declaration.ts'
 import { idsOfExpression, isContentLicense, kindOfExpression, type LicenseSettings } from './kind.ts'
 import { takeLicenseNames } from './license-ids.ts'
-import { declaresLicense, type PluginLicenses, readMarketplace, readMetadataLicense } from './metadata.ts'
+import { declaresLicense, lineOfMetadataLicense, type PluginLicenses, readMarketplace, readMetadataLicense } from './metadata.ts'
 import {
   chooseReadme,
   type LicenseFileName,
@@ -115,12 +115,31 @@ function textOrWanted(sources: LicenseSources, oid: string, wanted: Set<string>)
 function asResolved(declaration: Declaration, sources: LicenseSources): ResolvedLicense {
   const { kind, issues } = declaration
   const { name, source } = namedPart(declaration, sources)
+  const line = source === null ? undefined : lineIn(sources, declaration.source)
   const license: License = {
     kind,
     name: name === null ? null : truncateCharacters(visibleLine(name), LICENSE_NAME_CHARACTERS),
     source,
+    ...(line === undefined ? {} : { line }),
   }
   return { license, issues, open: kind === 'open' }
+}
+
+/** The line of a file with front matter, or of a plugin or package file, that declares a license. */
+function lineIn(sources: LicenseSources, path: RepoPath): number | undefined {
+  const folder = parentOf(path)
+  switch (baseNameOf(path)) {
+    case SKILL_FILE: {
+      const skill = sources.skillIn(folder)
+      return skill === null || skill === 'unread' ? undefined : skill.line
+    }
+    case MANIFEST_FILE:
+      return sources.manifestIn(folder)?.line
+    default: {
+      const file = path.endsWith('.json') ? findFile(sources, ROOT, path) : null
+      return file === null ? undefined : lineOfMetadataLicense(sources.textOf(file.oid) ?? '')
+    }
+  }
 }
 
 /**

@@ -15,6 +15,14 @@ export interface LicenseFile {
   target?: RepoPath
 }
 
+/** The `license` of a front matter. */
+export interface DeclaredLicense {
+  /** `undefined`: it declares none. */
+  license: FrontMatterValue | undefined
+  /** Of the file, from 1, where it can be told. */
+  line?: number | undefined
+}
+
 /** The declarations of a repository, by folder. */
 export interface LicenseSources {
   /** The files, symlinks and submodules directly in a folder, by base name; empty when the folder does not exist. */
@@ -27,10 +35,10 @@ export interface LicenseSources {
    * The `license` in the front matter of the folder's skill; `unread` when the folder has a `SKILL.md` whose front matter could not be read;
    * `null` when the folder has no skill.
    */
-  skillIn(folder: RepoPath): { license: FrontMatterValue | undefined } | 'unread' | null
+  skillIn(folder: RepoPath): DeclaredLicense | 'unread' | null
 
   /** The `license` of the folder's manifest; `null` when the folder has no valid manifest. */
-  manifestIn(folder: RepoPath): { license: FrontMatterValue | undefined } | null
+  manifestIn(folder: RepoPath): DeclaredLicense | null
 
   /** Whether a manifest withholds a path. A withheld license file keeps its effect and is not named. */
   isWithheld(path: RepoPath): boolean

@@ -15,6 +15,7 @@ function manifest(folder: string, rules: string | null = 'Rule.', more: Partial<
     translations: {},
     image: undefined,
     license: undefined,
+    licenseLine: undefined,
     include: [],
     exclude: [],
     declared: {},
