@@ -70,6 +70,8 @@ export type ErrorCode = keyof typeof ERROR_STATUS
 export interface ErrorDetails {
   /** URL of the refused file at the git host. */
   sourceUrl?: string
+  /** The repository has no commits (`mount.ref_not_found`), or objects that cannot be read (`mount.unavailable`). */
+  reason?: 'empty' | 'damaged'
   /** Skill folders to choose from (`skill.ambiguous`). */
   directories?: string[]
   /** Seconds to wait before a retry; also sent as the header `retry-after`. */

@@ -259,10 +259,10 @@ function entryLine(entry: BrowseEntry): string {
   const license = entry.describedOnly ? ', described only' : ''
   if (entry.skill) {
     const { name, path, description } = entry.skill
-    const more = entry.kind === 'file' ? `, ${entry.size} bytes` : besides(entry.counts)
+    const more = entry.kind === 'file' ? `, ${entry.size ?? 0} bytes` : besides(entry.counts)
     return listedLine(`- skill ${quoted(name)} (${path}${more})${license}`, description)
   }
-  if (entry.kind === 'file') return `- ${entry.path} (${entry.size} bytes)${titled(entry.title)}${license}`
+  if (entry.kind === 'file') return `- ${entry.path} (${entry.size ?? 0} bytes)${titled(entry.title)}${license}`
   return `- ${entry.path}/ (${contents(entry.counts)})${titled(entry.manifest?.name)}${license}`
 }
 

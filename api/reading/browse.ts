@@ -18,7 +18,9 @@ export const BrowsePosition = z.string()
 export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyMount, query: BrowseQuery): Promise<BrowsePage> {
   const { snapshot, commit, repository, address } = mount
   const path = folderOf(address.path, query.path)
-  const binding = { route: 'browse', repositoryId: repository.id, commit, parameters: { mount: address.path, path } }
+  const isAll = query.files === 'all'
+  const parameters = { mount: address.path, path, ...(isAll ? { files: 'all' } : {}) }
+  const binding = { route: 'browse', repositoryId: repository.id, commit, parameters }
   const start = query.cursor === undefined ? '' : readCursor(deps.cursorKeys, binding, query.cursor, BrowsePosition)
 
   // Read concurrently: reads that lie close together become one.
@@ -29,11 +31,12 @@ export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyM
     diagnosticsOf(snapshot, path),
   ])
   const next = rows[query.limit]
+  const entries = rows.slice(0, query.limit).map(([, entry]) => entryInMount(address.path, entry))
   return {
     status: 'ready',
     commit,
     path,
-    entries: rows.slice(0, query.limit).map(([, entry]) => entryInMount(address.path, entry)),
+    entries: isAll ? await Promise.all(entries.map(entry => withState(mount, entry))) : entries,
     ...(folder.overview && { overview: folder.overview }),
     diagnostics,
     nextCursor: next ? sealCursor(deps.cursorKeys, binding, next[0].slice(prefix.length)) : null,
@@ -45,3 +48,13 @@ function entryInMount(mounted: RepoPath, row: EntryRow): BrowseEntry {
   const { pages, ...entry } = row
   return { ...entry, counts: countsInMount(mounted, { counts: entry.counts, pages }) }
 }
+
+async function withState({ snapshot }: ReadyMount, entry: BrowseEntry): Promise<BrowseEntry> {
+  if (entry.kind === 'directory') return entry
+  const row = await snapshot.get('files', entry.path)
+  return row?.record && row.refusal === undefined
+    ? entry
+    : { ...entry, delivered: false, why: WHY[row?.refusal ?? 'file.not_text'] }
+}
+
+const WHY = { 'file.not_served': 'withheld', 'file.too_large': 'too_large', 'file.not_text': 'not_text' } as const

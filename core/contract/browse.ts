@@ -23,6 +23,10 @@ export const BrowseQuery = z.strictObject({
   limit: queryInteger(BROWSE_LIMIT.min, BROWSE_LIMIT.max)
     .default(BROWSE_LIMIT.default)
     .meta({ description: 'Entries on a page at most.' }),
+  files: z.enum(['delivered', 'all'], 'must be `delivered` or `all`').optional().meta({
+    description:
+      '`all` also lists what is in the tree and agents do not get, except what a manifest excludes or closes. Default: `delivered`.',
+  }),
 })
 export type BrowseQuery = z.infer<typeof BrowseQuery>
 
@@ -37,14 +41,40 @@ const skillFields = {
   describedOnly: z.literal(true).optional().meta({ description: SERVING }),
 }
 
+/** Why agents do not get the text of an entry; of several reasons the first. */
+export const NotDelivered = z.enum(['submodule', 'link', 'withheld', 'not_delivered', 'too_large', 'not_text']).meta({
+  id: 'NotDelivered',
+  description:
+    'Why agents do not get the text of the entry; of several reasons the first. `withheld`: its license permits no copy. `not_delivered`: it is not of a kind that is delivered.',
+})
+export type NotDelivered = z.infer<typeof NotDelivered>
+
+const treeFields = {
+  delivered: z.literal(false).optional().meta({
+    description: 'Only with `files=all`: agents do not get the text of the file, or of any file below the folder.',
+  }),
+  why: NotDelivered.optional(),
+  target: Path.optional().meta({
+    description:
+      'Only with `files=all`, of a symbolic link: where it leads. Absent where no answer of this address could list that.',
+  }),
+}
+
+const EntryCounts = Counts.extend({
+  files: z.int().min(0).optional().meta({
+    description: 'Only with `files=all`: how many files it lists at any depth below the folder.',
+  }),
+}).meta({ id: 'EntryCounts' })
+
 export const DirectoryEntry = z
   .object({
     path: Path,
     kind: z.literal('directory'),
-    counts: Counts,
+    counts: EntryCounts,
     manifest: ManifestMetadata.optional().meta({ description: 'The manifest of this very folder.' }),
     overviewPath: Path.optional(),
     ...skillFields,
+    ...treeFields,
   })
   .meta({ id: 'DirectoryEntry' })
 export type DirectoryEntry = z.infer<typeof DirectoryEntry>
@@ -53,10 +83,11 @@ export const FileEntry = z
   .object({
     path: Path,
     kind: z.literal('file'),
-    size: z.int().min(0).meta({ description: 'Bytes.' }),
+    size: z.int().min(0).optional().meta({ description: 'Bytes; absent where they are not known.' }),
     sha256: Sha256.optional().meta({ description: 'Of the bytes of the file, where they are held.' }),
     title: z.string().optional(),
     ...skillFields,
+    ...treeFields,
   })
   .meta({ id: 'FileEntry' })
 export type FileEntry = z.infer<typeof FileEntry>

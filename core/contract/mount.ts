@@ -27,6 +27,28 @@ export const Repository = z
   .meta({ id: 'Repository' })
 export type Repository = z.infer<typeof Repository>
 
+export const ReadFirstFile = z
+  .object({
+    path: Path,
+    size: z.int().min(0).optional().meta({ description: 'Bytes; absent where they are not known.' }),
+    tokens: z.int().min(0).optional().meta({ description: 'An estimate; present where agents get the text.' }),
+    target: Path.optional().meta({ description: 'Where a symbolic link leads, as `browse` tells it.' }),
+    delivered: z.boolean().meta({ description: 'Agents get its text.' }),
+  })
+  .meta({ id: 'ReadFirstFile' })
+export type ReadFirstFile = z.infer<typeof ReadFirstFile>
+
+export const ReadFirst = z
+  .object({
+    files: z.array(ReadFirstFile).meta({
+      description:
+        'Of the mounted folder: `AGENTS.md`, `CLAUDE.md`, `GEMINI.md`, `.github/copilot-instructions.md`, in this order.',
+    }),
+    nested: z.int().min(0).meta({ description: 'How many files of these names lie deeper below the mounted folder.' }),
+  })
+  .meta({ id: 'ReadFirst', description: 'The files that coding agents read before any skill.' })
+export type ReadFirst = z.infer<typeof ReadFirst>
+
 const Overview = z
   .object({
     status: z.literal('ready'),
@@ -37,6 +59,7 @@ const Overview = z
     counts: Counts,
     skills: z.array(SkillListing),
     documents: z.array(DocumentListing),
+    readFirst: ReadFirst,
     diagnostics: z.array(Diagnostic),
     truncated: z.boolean().meta({ description: 'Limits of indexing were reached: the index is partial.' }),
   })

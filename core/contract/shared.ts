@@ -192,6 +192,7 @@ export const ErrorAnswer = z
       code: z.string(),
       message: z.string(),
       sourceUrl: z.string().optional(),
+      reason: z.enum(['empty', 'damaged']).optional(),
       directories: z.array(Path).optional(),
       retryAfter: z.number().optional(),
     }),

@@ -90,7 +90,7 @@ async function readFile(client: ApiClient, { address, path }: FilePlace, longest
 async function refusedFile(client: ApiClient, { address, path }: FilePlace, code: string): Promise<ReadFile | null> {
   if (ABSENT.has(code)) return null
   const entry = await findEntry(client, address, path)
-  return { size: entry?.kind === 'file' ? entry.size : null, refusal: code }
+  return { size: entry?.kind === 'file' ? (entry.size ?? null) : null, refusal: code }
 }
 
 function stateOf({ size, refusal }: FileState): FileState {

@@ -65,6 +65,25 @@ export const CONTRACT: Readonly<Record<string, string>> = {
     'Kanonischer Ordner innerhalb der Adresse; Standard: der Ordner der Adresse.',
   '`nextCursor` of the page before; the other parameters, except `limit`, stay as they were.':
     '`nextCursor` der vorigen Seite; die anderen Parameter außer `limit` bleiben, wie sie waren.',
+  '`all` also lists what is in the tree and agents do not get, except what a manifest excludes or closes. Default: `delivered`.':
+    '`all` führt auch auf, was im Baum liegt und Agenten nicht erhalten, außer dem, was ein Manifest ausschließt oder sperrt. Standard: `delivered`.',
+  'Why agents do not get the text of the entry; of several reasons the first. `withheld`: its license permits no copy. `not_delivered`: it is not of a kind that is delivered.':
+    'Warum Agenten den Text des Eintrags nicht erhalten; von mehreren Gründen der erste. `withheld`: Seine Lizenz erlaubt keine Kopie. `not_delivered`: Er ist von keiner Art, die ausgeliefert wird.',
+  'Only with `files=all`: agents do not get the text of the file, or of any file below the folder.':
+    'Nur mit `files=all`: Agenten erhalten den Text der Datei nicht, oder den keiner Datei in dem Ordner.',
+  'Only with `files=all`, of a symbolic link: where it leads. Absent where no answer of this address could list that.':
+    'Nur mit `files=all`, bei einem symbolischen Link: wohin er führt. Fehlt, wo keine Antwort dieser Adresse das aufführen könnte.',
+  'Only with `files=all`: how many files it lists at any depth below the folder.':
+    'Nur mit `files=all`: wie viele Dateien es in dem Ordner in jeder Tiefe aufführt.',
+  'Bytes; absent where they are not known.': 'Byte; fehlt, wo die Größe nicht bekannt ist.',
+  'The files that coding agents read before any skill.': 'Die Dateien, die Coding-Agenten vor jedem Skill lesen.',
+  'Of the mounted folder: `AGENTS.md`, `CLAUDE.md`, `GEMINI.md`, `.github/copilot-instructions.md`, in this order.':
+    'Im Ordner der Adresse: `AGENTS.md`, `CLAUDE.md`, `GEMINI.md`, `.github/copilot-instructions.md`, in dieser Reihenfolge.',
+  'How many files of these names lie deeper below the mounted folder.':
+    'Wie viele Dateien mit diesen Namen tiefer im Ordner der Adresse liegen.',
+  'An estimate; present where agents get the text.': 'Geschätzt; vorhanden, wo Agenten den Text erhalten.',
+  'Where a symbolic link leads, as `browse` tells it.': 'Wohin ein symbolischer Link führt, wie `browse` es sagt.',
+  'Agents get its text.': 'Agenten erhalten den Text.',
   'Entries on a page at most.': 'Einträge, die eine Seite höchstens hat.',
   'Ranked search over skills and documents': 'Suche in Skills und Dokumenten, nach Rang geordnet',
   'Supporting files that match, best first.': 'Begleitdateien, die passen, die besten zuerst.',

@@ -85,6 +85,7 @@ export function readyMount(overview: Partial<Overview> = {}, mount: Partial<Moun
       manifest: { path: 'SKILLSET.md', name: 'Tools', description: 'What we work with.', language: 'en', translations: {} },
       license: OPEN,
       counts: { skills: 1, documents: 1 },
+      readFirst: { files: [], nested: 0 },
       skills: [
         {
           path: 'skills/pdf/SKILL.md',
