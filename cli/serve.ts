@@ -14,6 +14,7 @@ import { readOperatorFolder } from '#api/operator/read-folder.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { pagePeople } from '#api/people/page-people.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
+import { pageVersions } from '#api/reading/page-versions.ts'
 import { createHiddenNotes } from '#api/snapshot/hidden-notes.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
 import { closeAndThrow } from '#core/concurrency/timeout.ts'
@@ -254,6 +255,7 @@ function pages(
       hasPictures,
       hostUrls,
       localSource,
+      versions: pageVersions(deps),
       people: deps.people && pagePeople(deps.people, baseUrl),
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
       listLocal,

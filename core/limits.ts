@@ -203,6 +203,10 @@ export const PACK_BYTES = 8 * 1024 * 1024
 
 /** The newest commits of a local repository: their dates and order are known, and a shortened hash of one is understood. */
 export const KNOWN_COMMITS = 10_000
+/** Tags among which a page chooses what to compare with. */
+export const COMPARED_TAGS = 2_000
+/** Commits that a shortened hash may mean, and that are named then. */
+export const LIKE_COMMITS = 5
 /** Commits of the history of a skill. */
 export const HISTORY_COMMITS = 20
 /** Of the first line of a commit's message. */

@@ -26,6 +26,7 @@ declare namespace App {
     /** Why the page of a failure is shown; `null` on other pages. */
     failure: import('./lib/page-locals.ts').Failure | null
     client: import('./lib/api-client.ts').ApiClient
+    versions: import('./lib/versions.ts').Versions
     /** The language of the page. */
     ui: import('./lib/ui.ts').Ui
     /** Renders Markdown outside the event loop. */

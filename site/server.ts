@@ -7,7 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { formatAddress, HOST_NAMES } from '#core/address.ts'
 import type { LegalKind } from '#core/contract/legal.ts'
 import { LANGUAGES, PAGE_T } from '#words/t.ts'
-import type { ApiClient, ApiTransport } from './lib/api-client.ts'
+import type { ApiClient, ApiTransport, Credentials } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
 import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
@@ -16,6 +16,7 @@ import { createLocals, type Failure, type PageOptions, queryOf, uiOf, wantsMarkd
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
+import { type Versions, versionsOfClient } from './lib/versions.ts'
 import { type PeopleOfPages, readVisitor, stranger } from './lib/visitor.ts'
 
 export interface SiteOptions {
@@ -34,6 +35,8 @@ export interface SiteOptions {
   hostUrls?: HostUrls
   /** Default: `withheld`. */
   localSource?: LocalSource
+  /** Versions of repositories, as the sender of the credentials may see them; `null`: a stranger. Default: what the API tells. */
+  versions?: (credentials: Credentials | null) => Versions
   /** Default: there is no sign-in, and there are no tokens. */
   people?: PeopleOfPages | null
   /** Of the thread that renders texts. */
@@ -269,17 +272,18 @@ const SAYING = ['/account', '/oauth/consent']
 async function readPerson(
   { headers }: FastifyRequest,
   reply: FastifyReply,
-  { client, people }: SiteOptions,
+  { client, people, versions: versionsFor }: SiteOptions,
   { path, here }: { path: string; here: string },
-): Promise<Pick<App.Locals, 'client' | 'visitor'>> {
+): Promise<Pick<App.Locals, 'client' | 'visitor' | 'versions'>> {
   const credentials = people?.credentialsOf(headers) ?? null
-  if (!people || credentials === null) return { client, visitor: stranger(here, people?.hasSignIn) }
-  const asking = client.as(credentials)
+  const asking = credentials === null ? client : client.as(credentials)
+  const versions = versionsFor?.(credentials) ?? versionsOfClient(asking)
+  if (!people || credentials === null) return { client, visitor: stranger(here, people?.hasSignIn), versions }
   const visitor = readVisitor(asking, people, headers, here)
   const said = SAYING.includes(path) ? await people.notice(headers) : null
-  if (said === null) return { client: asking, visitor }
+  if (said === null) return { client: asking, visitor, versions }
   reply.header('set-cookie', said.forget)
-  return { client: asking, visitor: { ...visitor, notice: said.notice } }
+  return { client: asking, visitor: { ...visitor, notice: said.notice }, versions }
 }
 
 /** The id of the request that is being rendered. */

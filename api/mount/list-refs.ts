@@ -3,7 +3,7 @@ import type { CommitGraph } from '#core/commit-graph.ts'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import { LISTED_REFS } from '#core/limits.ts'
-import type { HostAnswer } from '#core/ports/git-host.ts'
+import type { GitHost, HostRefs, HostRepository } from '#core/ports/git-host.ts'
 import { compareBytes } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import type { Viewer } from '../people/viewer.ts'
@@ -16,8 +16,7 @@ import { openRepository, requireValue } from './open-mount.ts'
  */
 export async function listRefs(deps: Deps, viewer: Viewer, address: Address): Promise<RefList> {
   const { host, repository } = await openRepository(deps, viewer, address)
-  const [listed, known] = await Promise.all([host.refs(repository), host.commits?.(repository)])
-  const refs = requireValue(listed, 'mount.repo_not_found')
+  const { refs, known } = await readRefs(host, repository)
   const branches = namesBelow(refs.keys(), HEADS)
   const tags = namesBelow(refs.keys(), TAGS)
   return {
@@ -28,12 +27,26 @@ export async function listRefs(deps: Deps, viewer: Viewer, address: Address): Pr
   }
 }
 
+/** What a host knows of its branches and tags. */
+export interface KnownRefs {
+  refs: HostRefs
+  /** `undefined`: the host does not list its commits. `null`: it cannot list them now. */
+  known: CommitGraph | null | undefined
+}
+
+/** @throws ServiceError `mount.*` */
+export async function readRefs(host: GitHost, repository: HostRepository): Promise<KnownRefs> {
+  const [listed, known] = await Promise.all([host.refs(repository), host.commits?.(repository)])
+  const refs = requireValue(listed, 'mount.repo_not_found')
+  return { refs, known: known && (known.status === 'ok' ? known.value : null) }
+}
+
 /** Where a tag leads. A host that does not list its commits lists tags as what they lead to. @param oid as the host lists it */
-function targetOf(oid: string, known: HostAnswer<CommitGraph> | undefined): Pick<RefList['tags'][number], 'commit' | 'date'> {
+export function targetOf(oid: string, known: KnownRefs['known']): { commit?: CommitSha; date?: string } {
   if (known === undefined) return { commit: oid as CommitSha }
-  const commit = known.status === 'ok' ? known.value.commitOf(oid) : null
-  if (known.status !== 'ok' || commit === null) return {}
-  const date = known.value.dateOf(commit)
+  const commit = known?.commitOf(oid) ?? null
+  if (commit === null) return {}
+  const date = known?.dateOf(commit) ?? null
   return date === null ? { commit } : { commit, date }
 }
 

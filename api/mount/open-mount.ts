@@ -17,7 +17,7 @@ import { findVisible } from './visible-repository.ts'
 /** A resolved address with the state of its index. */
 export type OpenMount = ReadyMount | IndexingMount | FailedMount
 
-interface ResolvedMount {
+export interface ResolvedMount {
   /** In the host's spelling. */
   address: Address
   host: GitHost
@@ -105,7 +105,8 @@ export async function openRepository(
   return { address, host, repository }
 }
 
-async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Promise<ResolvedMount> {
+/** The repository and the commit of an address. @throws ServiceError `address.unknown_host`, `mount.*`, `auth.*` */
+export async function resolveMount(deps: Deps, viewer: Viewer, requested: Address): Promise<ResolvedMount> {
   const { address, host, repository } = await openRepository(deps, viewer, requested)
   const resolved = await host.resolve(repository, address.ref)
   if (resolved.status === 'gone') throw new ServiceError('mount.repo_not_found')

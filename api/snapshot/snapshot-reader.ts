@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, gunzipSync } from 'node:zlib'
 import { z } from 'zod'
-import type { CommitSha } from '#core/commit-sha.ts'
+import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
@@ -16,13 +16,13 @@ import {
   type TableIndex,
   type TableName,
 } from '#core/snapshot/format.ts'
-import { headerKey, packKey } from '#core/snapshot/store-keys.ts'
+import { headerKey, headersPrefix, packKey } from '#core/snapshot/store-keys.ts'
 import { compareBytes } from '#core/text.ts'
 import { lastIndexWhere } from './bisect.ts'
 import { type Cache, createCache, type Loaded, ownBytes } from './cache.ts'
 import { createHeaders, type Headers, type OnDamage, type StoredHeader } from './header-cache.ts'
 import { createPackReader, type PackReader } from './pack-reader.ts'
-import { orUnavailable } from './unavailable.ts'
+import { askStore, orUnavailable } from './unavailable.ts'
 
 /** Opens snapshots for typed, validated reads, cached in memory. Stored bytes are immutable, except after a repair of damage. */
 export interface SnapshotReader {
@@ -32,6 +32,14 @@ export interface SnapshotReader {
    * @throws ServiceError `skill.unavailable` when the store does not answer, or, with cause `DamagedSnapshot`, when the header is damaged
    */
   open(repository: HostRepository, commit: CommitSha): Promise<Snapshot | null>
+
+  /**
+   * Commits of the repository that have a snapshot of any version, and whose id begins so.
+   *
+   * @param prefix hex digits in lower case, some of an id
+   * @throws ServiceError `skill.unavailable` when the store does not answer
+   */
+  commitsLike(repository: HostRepository, prefix: string, max: number): Promise<CommitSha[]>
 }
 
 /**
@@ -105,6 +113,8 @@ export interface SnapshotReaderOptions {
 
 /** Estimated memory of each of two caches: headers, rows and records in one, search sections in the other. */
 const CACHE_BYTES = 64 * 1024 * 1024
+/** Snapshots of one commit, by earlier versions of this service and by this one, that a search for commits reads past. */
+const VERSIONS_OF_COMMIT = 4
 /** Memory of parsed JSON, as a multiple of its text. */
 const PARSED_FACTOR = 4
 
@@ -129,6 +139,13 @@ export function createSnapshotReader(
       if (stored === null) return null
       const members = createMemberReader(packs, repository, stored.header)
       return new CachedSnapshot({ repository, commit, stored, members, headers, cache, searchCache })
+    },
+    async commitsLike(repository, prefix, max) {
+      const start = headersPrefix(repository)
+      const list = () => askStore(blobs.list(start + prefix, { limit: VERSIONS_OF_COMMIT * max }))
+      const keys = await orUnavailable('the list of snapshots', list)
+      const commits = keys.map(key => key.slice(start.length).split('/', 1)[0] ?? '')
+      return [...new Set(commits)].filter(isCommitSha).slice(0, max) as CommitSha[]
     },
   }
 }

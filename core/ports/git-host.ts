@@ -36,6 +36,9 @@ export interface GitHost {
    */
   commits?(repository: HostRepository): Promise<HostAnswer<CommitGraph>>
 
+  /** The first parent of a commit; `null` for the first one. Absent when `commits` says it. */
+  parent?(repository: HostRepository, commit: CommitSha): Promise<HostAnswer<CommitSha | null>>
+
   /**
    * The latest commits, from `commit` backwards, that changed a file at one of the paths, in the repository that the host shows. As much as it tells
    * cheaply: `paths` has those that it was asked about. Absent when a host tells no history.

@@ -235,8 +235,13 @@ class GitHubHost implements GitHost {
   }
 
   history(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>> {
-    const histories = repository.visibility === 'private' ? this.#private : { history: this.#histories.read }
-    return histories?.history(repository, commit, paths) ?? Promise.resolve(MISSING)
+    const histories = repository.visibility === 'private' ? this.#private?.histories : this.#histories
+    return histories?.read(repository, commit, paths) ?? Promise.resolve(MISSING)
+  }
+
+  parent(repository: HostRepository, commit: CommitSha): Promise<HostAnswer<CommitSha | null>> {
+    const histories = repository.visibility === 'private' ? this.#private?.histories : this.#histories
+    return histories?.parent(repository, commit) ?? Promise.resolve(MISSING)
   }
 
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>> {

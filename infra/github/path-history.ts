@@ -17,6 +17,8 @@ export interface PathHistoriesOptions {
 /** The histories of paths of repositories at commits. Who may see the repository is decided before. */
 export interface PathHistories {
   read(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>>
+  /** The first parent of the commit; `null` for the first one. */
+  parent(repository: HostRepository, commit: CommitSha): Promise<HostAnswer<CommitSha | null>>
 }
 
 /** The commits of one path. */
@@ -48,9 +50,15 @@ const FOREVER = { freshSeconds: Number.POSITIVE_INFINITY, staleSeconds: Number.P
 export function createPathHistories({ api, patienceMs, clock }: PathHistoriesOptions): PathHistories {
   const cache = new AnswerCache<OnePath>({ maxBytes: KEPT_BYTES, patienceMs, clock })
 
-  async function ask(repository: HostRepository, commit: CommitSha, path: string): Promise<CachedAnswer<OnePath> | HostFailure> {
+  /** @param path `null`: of the whole repository */
+  async function ask(
+    repository: HostRepository,
+    commit: CommitSha,
+    path: string | null,
+  ): Promise<CachedAnswer<OnePath> | HostFailure> {
     const { owner, name } = repository
-    const parameters = { owner, repo: name, sha: commit, path, per_page: HISTORY_COMMITS }
+    const ofPath = path === null ? { per_page: 1 } : { path, per_page: HISTORY_COMMITS }
+    const parameters = { owner, repo: name, sha: commit, ...ofPath }
     const answer = await api.get('/repos/{owner}/{repo}/commits', parameters, { of: repository, subject: 'history' })
     const rows = answer.status === 'ok' ? Rows.safeParse(answer.data).data : undefined
     if (answer.status !== 'ok' || rows === undefined) return failureOf(answer)
@@ -58,6 +66,12 @@ export function createPathHistories({ api, patienceMs, clock }: PathHistoriesOpt
   }
 
   return {
+    async parent(repository, commit) {
+      const answer = await cache.get(`${repository.id} ${commit}`, FOREVER, () => ask(repository, commit, null))
+      if (answer.status !== 'ok') return answer
+      const [own] = answer.value.commits
+      return own?.commit === commit ? { status: 'ok', value: own.parent } : { status: 'missing' }
+    },
     async read(repository, commit, paths) {
       const asked = paths.slice(0, PATHS)
       const answers = await Promise.all(

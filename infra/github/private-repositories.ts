@@ -2,15 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
 import { entriesAtMost } from '#core/memory.ts'
-import type {
-  BlobSelection,
-  HostAnswer,
-  HostRefs,
-  HostRepository,
-  PathHistory,
-  ReadLimits,
-  RepositoryReader,
-} from '#core/ports/git-host.ts'
+import type { BlobSelection, HostAnswer, HostRefs, HostRepository, ReadLimits, RepositoryReader } from '#core/ports/git-host.ts'
 import { type Remote, RemoteRefusal } from '../git/upload-pack.ts'
 import type { CachedAnswer } from './answer-cache.ts'
 import { type ApiAnswer, type HostFailure, Paused, type Refused, readGitFailure, UNAVAILABLE } from './answers.ts'
@@ -44,7 +36,7 @@ export interface PrivateRepositories {
   resolve(repository: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha> | { status: 'gone' }>
   tip(repository: HostRepository): Promise<HostAnswer<CommitSha>>
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>>
-  history(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>>
+  readonly histories: PathHistories
   open(
     repository: HostRepository,
     commit: CommitSha,
@@ -72,7 +64,7 @@ class TokenReadRepositories implements PrivateRepositories {
   readonly #lsRemote: LsRemote
   readonly #refs: Refs
   readonly #membership: CommitMembership
-  readonly #histories: PathHistories
+  readonly histories: PathHistories
   readonly #readers: Readers
   /** By id: the account, in lower case. */
   readonly #owners = new LRUCache<string, string>(entriesAtMost(REPOSITORIES))
@@ -88,7 +80,7 @@ class TokenReadRepositories implements PrivateRepositories {
     const repositories = { noteShown: () => {}, look: (repository: HostRepository) => this.#look(repository) }
     this.#refs = createRefs({ ...common, lsRemote: this.#lsRemote, repositories })
     this.#membership = createCommitMembership({ ...common, lsRemote: this.#lsRemote })
-    this.#histories = createPathHistories(common)
+    this.histories = createPathHistories(common)
     this.#readers = createReaders(common)
   }
 
@@ -107,10 +99,6 @@ class TokenReadRepositories implements PrivateRepositories {
 
   refs(repository: HostRepository): Promise<HostAnswer<HostRefs>> {
     return this.#lsRemote.list(repository, SHOWN_SECONDS)
-  }
-
-  history(repository: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>> {
-    return this.#histories.read(repository, commit, paths)
   }
 
   open(

@@ -1,4 +1,5 @@
 import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
+import { isShortenedSha } from '#core/commit-sha.ts'
 import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
@@ -8,7 +9,7 @@ import type { RefList } from '#core/contract/refs.ts'
 import type { FailedAnswer } from '#core/contract/shared.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
-import { type ChangesContent, loadComparison } from './changes-view.ts'
+import { type ChangesContent, type ComparedSides, loadComparison } from './changes-view.ts'
 import { cutAtParagraph } from './cut-at-paragraph.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
@@ -16,6 +17,7 @@ import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from
 import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
 import { findLatest, type Latest } from './refs.ts'
+import type { BetweenCommits, Versions } from './versions.ts'
 import { loadWithheld } from './withheld.ts'
 
 /** The view that the URL of an address page requests. */
@@ -42,15 +44,17 @@ export interface PageRequest {
 
 /** What the page of an address shows below its heading. */
 export type PageContent =
-  | { kind: 'indexing' }
-  | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string }
-  | { kind: 'problem'; error: ApiError; withheld?: BrowseEntry | null }
+  /** `sides`: of a comparison. */
+  | { kind: 'indexing'; sides?: ComparedSides }
+  | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string; sides?: ComparedSides }
+  /** `likes`: commits that the old side of a comparison may mean. */
+  | { kind: 'problem'; error: ApiError; withheld?: BrowseEntry | null; likes?: readonly string[] }
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
   | { kind: 'diagnostics'; overview: Overview }
   | { kind: 'refs'; refs: RefList }
   | ChangesContent
-  /** Before a ref was named; of a skill the commits that changed it, if the host says. */
-  | { kind: 'versions'; history: SkillHistory | null }
+  /** Nothing to compare with: `isFirst`, nothing is older; else the host does not say what is. With the commits that changed a skill, if it says those. */
+  | { kind: 'versions'; history: SkillHistory | null; isFirst: boolean }
   | { kind: 'browse'; page: BrowsePage }
   /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
@@ -66,6 +70,8 @@ export type AddressPage =
   | { kind: 'moved'; location: string }
   /** The address names a file, which is at `location`: a branch may have a folder there tomorrow. */
   | { kind: 'file'; location: string }
+  /** A commit is named by the beginning of its hash: the same page with all of it. */
+  | { kind: 'commit'; location: string }
   /** `isUnknownView`: the address itself may well be shown. */
   | {
       kind: 'problem'
@@ -84,6 +90,8 @@ export type AddressPage =
       moved: Latest | null
       /** Of changes: those that may be compared, if the host says. */
       refs: RefList | null
+      /** Of changes: what lies between the two commits. */
+      between: BetweenCommits | null
     }
 
 /**
@@ -94,6 +102,7 @@ export type AddressPage =
  */
 export async function loadAddressPage(
   client: ApiClient,
+  versions: Versions,
   hosts: readonly string[],
   rawAddress: string,
   query: URLSearchParams,
@@ -103,8 +112,8 @@ export async function loadAddressPage(
     const owner = asked.error.code === 'address.incomplete' ? accountOf(rawAddress, hosts) : null
     return owner === null ? { kind: 'problem', ...asked } : { kind: 'moved', location: ownerHref(owner) }
   }
-  const request = readPageRequest(query)
-  if (request === null) {
+  const requested = readPageRequest(query)
+  if (requested === null) {
     const message = `a page has one of these views: ${VIEWS.join(', ')}`
     return {
       kind: 'problem',
@@ -115,11 +124,13 @@ export async function loadAddressPage(
     }
   }
 
+  const base = requested.view === 'changes' && requested.from === undefined ? await findBase(versions, asked.address) : null
+  const request = { ...requested, from: requested.from ?? base?.from }
   // Formatted again, so that the path is canonical on its way to the API.
   const asking = formatAddress(asked.address)
   const [mount, view, latest, refs] = await Promise.all([
     client.get('mounts', asking, {}),
-    loadView(client, asked.address, request),
+    loadView(client, asked.address, request, base?.isFirst),
     asked.address.ref === null ? null : findLatest(client, asked.address),
     request.view === 'changes' ? client.get('refs', asking, {}) : null,
   ])
@@ -127,14 +138,18 @@ export async function loadAddressPage(
     const { status, error } = mount
     const fileHref = error.code === 'mount.path_not_found' ? await findFile(client, asked.address) : undefined
     if (fileHref !== undefined) return { kind: 'file', location: fileHref }
+    const { ref } = asked.address
+    const [commit, ...others] =
+      error.code === 'mount.ref_not_found' && ref !== null ? await likesOf(versions, asked.address, ref) : []
+    if (commit !== undefined && others.length === 0)
+      return { kind: 'commit', location: withQuery(formatAddress({ ...asked.address, ref: commit }), query) }
     return { kind: 'problem', status, error, asked: asked.address }
   }
 
   const address = parseAddress(mount.answer.address, hosts)
   const { owner, repository } = address
   if (owner !== asked.address.owner || repository !== asked.address.repository) {
-    const location = formatAddress({ ...asked.address, owner, repository })
-    return { kind: 'moved', location: query.size > 0 ? `${location}?${query}` : location }
+    return { kind: 'moved', location: withQuery(formatAddress({ ...asked.address, owner, repository }), query) }
   }
   const { status, content } = view ?? {
     status: mount.status,
@@ -142,9 +157,69 @@ export async function loadAddressPage(
   }
   if (content.kind === 'problem') {
     content.withheld = await loadWithheld(client, address, request.path ?? '', content.error.code)
+    content.likes = content.error.code === 'mount.ref_not_found' ? await likesOf(versions, address, request.from ?? '') : []
+    const [commit, ...others] = content.likes
+    if (commit !== undefined && others.length === 0) {
+      const whole = new URLSearchParams(query)
+      whole.set('from', commit)
+      return { kind: 'commit', location: withQuery(formatAddress(asked.address), whole) }
+    }
   }
   const moved = latest !== null && latest.commit !== mount.answer.commit ? latest : null
-  return { kind: 'mount', status, mount: mount.answer, address, request, content, moved, refs: refs?.ok ? refs.answer : null }
+  const between = await loadBetween(versions, address, content)
+  return {
+    kind: 'mount',
+    status,
+    mount: mount.answer,
+    address,
+    request,
+    content,
+    moved,
+    refs: refs?.ok ? refs.answer : null,
+    between,
+  }
+}
+
+/** What is compared with where the URL names no older side. Whatever is wrong with the address, the answer of its mount says. */
+async function findBase(versions: Versions, address: Address): Promise<{ from?: string; isFirst: boolean }> {
+  const base = await versions.baseOf(address).catch(() => null)
+  switch (base?.kind) {
+    case 'tag':
+      return { from: base.ref, isFirst: false }
+    case 'parent':
+      return { from: base.commit, isFirst: false }
+    default:
+      return { isFirst: base?.kind === 'first' }
+  }
+}
+
+/** The commits that a text may mean which is no branch and no tag: those whose hash begins so. */
+async function likesOf(versions: Versions, address: Address, text: string): Promise<readonly string[]> {
+  return isShortenedSha(text) ? await versions.commitsLike(address, text).catch(() => []) : []
+}
+
+async function loadBetween(versions: Versions, address: Address, content: PageContent): Promise<BetweenCommits | null> {
+  const sides = sidesOf(content)
+  return sides && (await versions.between(address, sides.from.commit, sides.to.commit).catch(() => null))
+}
+
+/** The two sides of a comparison, ready or not; `null` of other content. */
+export function sidesOf(content: PageContent): ComparedSides | null {
+  switch (content.kind) {
+    case 'changes':
+    case 'skill-changes':
+    case 'file-changes':
+      return content.page
+    case 'indexing':
+    case 'failed':
+      return content.sides ?? null
+    default:
+      return null
+  }
+}
+
+function withQuery(location: string, query: URLSearchParams): string {
+  return query.size > 0 ? `${location}?${query}` : location
 }
 
 /** The login, when the address ends after it; else `null`. */
@@ -202,7 +277,7 @@ interface LoadedView {
 }
 
 /** `null` for the overview and its diagnostics, which are part of the mount. */
-async function loadView(client: ApiClient, named: Address, request: PageRequest): Promise<LoadedView | null> {
+async function loadView(client: ApiClient, named: Address, request: PageRequest, isFirst = false): Promise<LoadedView | null> {
   const address = formatAddress(named)
   const { path, query, cursor, offset } = request
   switch (request.view) {
@@ -229,7 +304,7 @@ async function loadView(client: ApiClient, named: Address, request: PageRequest)
       return { status, content: 'page' in answer ? { kind: 'skill', ...answer } : stateContent(answer) }
     }
     case 'changes':
-      return await loadChanges(client, named, request)
+      return await loadChanges(client, named, request, isFirst)
     case 'refs': {
       const result = await client.get('refs', address, {})
       return result.ok ? { status: result.status, content: { kind: 'refs', refs: result.answer } } : problem(result)
@@ -243,17 +318,26 @@ async function loadView(client: ApiClient, named: Address, request: PageRequest)
 }
 
 /**
- * Without a ref to compare with, the page has the form and the versions that the host lists. If the host does not answer with a history now, for
- * example because the quota is spent, the page is shown without it.
+ * Without anything to compare with, the page has the commits that the host lists. If the host does not answer with a history now, for example because
+ * the quota is spent, the page is shown without it.
  */
-async function loadChanges(client: ApiClient, address: Address, { from, ...request }: PageRequest): Promise<LoadedView> {
+async function loadChanges(
+  client: ApiClient,
+  address: Address,
+  { from, ...request }: PageRequest,
+  isFirst: boolean,
+): Promise<LoadedView> {
   if (from === undefined) {
-    return { status: 200, content: { kind: 'versions', history: await loadHistory(client, address, request.path) } }
+    const history = isFirst ? null : await loadHistory(client, address, request.path)
+    return { status: 200, content: { kind: 'versions', history, isFirst } }
   }
   const result = await loadComparison(client, address, { from, ...request })
   if ('error' in result) return problem(result)
   const { status } = result
-  return { status, content: 'state' in result ? stateContent(result.state) : result.content }
+  if (!('state' in result)) return { status, content: result.content }
+  const { state } = result
+  const content = stateContent(state)
+  return { status, content: { ...content, sides: state } }
 }
 
 /**
@@ -281,7 +365,9 @@ async function overviewContent(client: ApiClient, address: string, { index }: Mo
   return { kind: 'overview', overview: index, ...(await loadOverview(client, address, index, request)) }
 }
 
-function stateContent(state: { status: 'indexing' } | Pick<FailedAnswer, 'status' | 'errorCode' | 'retryAt'>): PageContent {
+function stateContent(
+  state: { status: 'indexing' } | Pick<FailedAnswer, 'status' | 'errorCode' | 'retryAt'>,
+): Extract<PageContent, { kind: 'indexing' | 'failed' }> {
   return state.status === 'indexing'
     ? { kind: 'indexing' }
     : { kind: 'failed', errorCode: state.errorCode, retryAt: state.retryAt }

@@ -1,12 +1,20 @@
 import { type Address, atPath, formatAddress } from '#core/address.ts'
 import { byKind, TOLD_KINDS } from '#core/change-groups.ts'
-import type { ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
+import type { ChangeItem, ChangeSide, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiResult } from './api-client.ts'
 import { type FileDifference, loadFileDifference } from './file-difference.ts'
 import { isSkillPath } from './links.ts'
 import { type ChangedFile, loadSkillFiles } from './skill-files.ts'
+
+/** The two commits of a comparison. A file that is compared by itself has no state. */
+export interface ComparedSides {
+  from: ComparedSide
+  to: ComparedSide
+}
+
+type ComparedSide = Pick<ChangeSide, 'ref' | 'commit'> & { status?: ChangeSide['status'] }
 
 /** A file at two commits. */
 export interface FileChanges {

@@ -38,3 +38,10 @@ export function sentence(message: string): string {
   const text = message.charAt(0).toUpperCase() + message.slice(1)
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
+
+/** Whole days between two instants, ISO 8601; those of less than a day are none. */
+export function daysBetween(from: string, to: string): number {
+  return Math.floor(Math.abs(Date.parse(to) - Date.parse(from)) / DAY_MS)
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000

@@ -6,7 +6,7 @@ import type { ApiClient, ApiError } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
 import { findNearRefs, versionsOf } from './refs.ts'
-import type { Ui } from './ui.ts'
+import type { Versions } from './versions.ts'
 
 /** What does not exist, by the code of the error. */
 const MISSING = {
@@ -45,6 +45,7 @@ interface NearName {
 /** Where names are looked up that may have been meant. */
 interface Sources {
   client: ApiClient
+  versions: Versions
   /** Addresses of repositories that everyone may open. */
   listLocal: () => Promise<readonly string[]>
 }
@@ -63,7 +64,7 @@ export async function loadMissingPart(
 ): Promise<MissingPart | null> {
   const kind = Object.hasOwn(MISSING, error.code) ? MISSING[error.code as keyof typeof MISSING] : null
   if (kind === 'repository') return await loadMissingRepository(sources.listLocal, address)
-  if (kind === 'ref') return path === undefined ? await loadMissingRef(sources.client, address) : null
+  if (kind === 'ref') return path === undefined ? await loadMissingRef(sources, address) : null
   if (kind === 'path' || kind === 'file' || kind === 'skill') return await loadMissingPath(sources.client, address, kind, path)
   return null
 }
@@ -94,10 +95,11 @@ async function loadMissingRepository(listLocal: Sources['listLocal'], address: A
   }
 }
 
-async function loadMissingRef(client: ApiClient, address: Address): Promise<MissingPart | null> {
+async function loadMissingRef({ client, versions }: Sources, address: Address): Promise<MissingPart | null> {
   const { ref } = address
   if (ref === null) return await loadMissingDefault(client, address)
-  const near = await findNearRefs(client, address, ref)
+  const commits = isShortenedSha(ref) ? await versions.commitsLike(address, ref).catch(() => []) : []
+  const near = [...commits.map(commit => ({ ref: commit, name: commit })), ...(await findNearRefs(client, address, ref))]
   return {
     kind: 'ref',
     named: address,
@@ -173,12 +175,6 @@ const NEAR_SKILLS = 3
 /** The name of a skill as words to search for. */
 export function wordsOfName(name: string): string {
   return name.replace(/[-_]/g, ' ')
-}
-
-/** What is said of a ref that does not exist. */
-export function noRefWords(missing: string, { t }: Ui): string {
-  const said = t('lost.noRef', { missing })
-  return isShortenedSha(missing) ? `${said} ${t('lost.wholeHash')}` : said
 }
 
 /** The account, the repository, and the ref if the address has one. */

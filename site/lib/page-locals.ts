@@ -17,6 +17,7 @@ export interface PageTarget {
 
 type Given =
   | 'client'
+  | 'versions'
   | 'renderText'
   | 'baseUrl'
   | 'hasPictures'
@@ -30,7 +31,7 @@ export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'is
 
 /** What a page is given, from a request. */
 export function createLocals({ url, here, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
-  const { client, renderText, baseUrl, hasPictures, hosts, hostUrls, localSource, legalKinds, listLocal } = options
+  const { client, versions, renderText, baseUrl, hasPictures, hosts, hostUrls, localSource, legalKinds, listLocal } = options
   const query = queryOf(url)
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(headers.accept ?? '')
   query.delete('format')
@@ -48,6 +49,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     visitor: options.visitor ?? stranger(here),
     failure: options.failure ?? null,
     client,
+    versions,
     ui,
     renderText,
     baseUrl,

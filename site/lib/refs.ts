@@ -32,21 +32,16 @@ export async function findLatest(client: ApiClient, address: Address): Promise<L
   return isBranch || latest === undefined ? null : { branch: defaultBranch, commit: latest.commit }
 }
 
-/** Refs that a visitor may have meant by one that does not exist: those with a similar name, and the commits that begin like it. */
+/** Refs that a visitor may have meant by one that does not exist: those with a similar name. */
 export async function findNearRefs(client: ApiClient, address: Address, ref: string): Promise<NearRef[]> {
   const result = await client.get('refs', formatAddress(address), {})
   if (!result.ok) return []
   const { branches, tags } = result.answer
-  const commits = /^[0-9a-f]{4,39}$/i.test(ref)
-    ? branches
-        .filter(({ commit }) => commit.startsWith(ref.toLowerCase()))
-        .map(({ commit, name }) => ({ ref: commit, name: `${commit} (${name})` }))
-    : []
   const names = nearNames(
     [...branches, ...tags].map(({ name }) => name),
     ref,
   )
-  return [...commits, ...[...new Set(names)].map(name => ({ ref: name, name }))]
+  return [...new Set(names)].map(name => ({ ref: name, name }))
 }
 
 /** The tags of a list, the latest version first, each as an address spells it. */
@@ -66,12 +61,16 @@ export function versionsOf(refs: RefList, { ref }: Address): NearRef[] {
 
 const SHOWN_VERSIONS = 10
 
-/** The refs that a field suggests: the default branch, the latest versions, then branches. A name is sent as it stands, so that none has hidden characters. */
-export function suggestedRefs(refs: RefList): string[] {
+/**
+ * The refs that a form offers: the default branch, the tags, the latest version first, then branches. None with hidden characters: its name is sent as
+ * it stands.
+ */
+export function comparableRefs(refs: RefList | null): string[] {
+  if (refs === null) return []
   const names = [refs.defaultBranch, ...tagsOf(refs).map(({ ref }) => ref), ...refs.branches.map(({ name }) => name)]
-  return [...new Set(names)].filter(name => countHidden(name) === 0).slice(0, SUGGESTED)
+  return [...new Set(names)].filter(name => countHidden(name) === 0).slice(0, OFFERED)
 }
 
-const SUGGESTED = 100
+const OFFERED = 100
 
 const { compare } = new Intl.Collator('en', { numeric: true })

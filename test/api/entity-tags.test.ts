@@ -40,7 +40,10 @@ beforeAll(async () => {
     {
       deps: deps => ({
         ...deps,
-        snapshots: { open: async (repository, commit) => counted(await deps.snapshots.open(repository, commit)) },
+        snapshots: {
+          ...deps.snapshots,
+          open: async (repository, commit) => counted(await deps.snapshots.open(repository, commit)),
+        },
       }),
     },
   )

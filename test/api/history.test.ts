@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { SkillHistory } from '#core/contract/history.ts'
 import { loadAddressPage } from '#site/lib/address-page.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
+import { versionsOfClient } from '#site/lib/versions.ts'
 import { openPeopleScene, type PeopleScene } from '#test/support/people-scene.ts'
 import type { TestRepository } from '#test/support/repository.ts'
 import { type TestApp, testApp } from '#test/support/test-app.ts'
@@ -155,7 +156,7 @@ test('while the quota of GitHub is spent the answer is 503, and the page shows v
     return { status: statusCode, body }
   })
   const query = new URLSearchParams({ view: 'changes', path: 'a/SKILL.md' })
-  const page = () => loadAddressPage(client, ['gh', 'local'], address.slice(1), query)
+  const page = () => loadAddressPage(client, versionsOfClient(client), ['gh', 'local'], address.slice(1), query)
   app.github.limits.set('personal', 0)
   try {
     const answer = await app.get(`/api/v1/history${address}?path=a/SKILL.md`)

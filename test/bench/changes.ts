@@ -18,7 +18,7 @@ const TARGET = { warmMs: 30, coldReads: 12, differenceMs: 50 }
 export async function measureChanges(): Promise<void> {
   const counted = countStore(createMemoryBlobStore(systemClock))
   let reader = createSnapshotReader(counted.blobs)
-  const snapshots: SnapshotReader = { open: (of, commit) => reader.open(of, commit) }
+  const snapshots: SnapshotReader = { ...reader, open: (of, commit) => reader.open(of, commit) }
   const app = await testApp({}, { blobs: counted.blobs as BlobStore, deps: deps => ({ ...deps, snapshots }) })
   try {
     const repository = generate(app.repositories.root, 'changes-15000', 15_000)

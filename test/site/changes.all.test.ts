@@ -128,31 +128,38 @@ test('the page of a skill shows its texts on the thread, and the text of the rep
   expect(html).toContain('U+202E')
 })
 
-test('without a ref, the page of a skill lists the commits that changed it, in both languages', async () => {
-  const tip = (await service.get('mounts', ADDRESS)).commit
-  const { status, html } = await get(`${ADDRESS}?view=changes&path=a/SKILL.md`)
-  expect(status).toBe(200)
-  expect(html).toContain('Commits that changed this skill')
-  expect(html).toContain(`view=changes&amp;path=a/SKILL.md&amp;from=${first}" rel="nofollow">what changed since</a>`)
-  expect(html).toContain(
-    `href="${ADDRESS}@${tip}?view=changes&amp;path=a/SKILL.md&amp;from=${first}" rel="nofollow">what it changed</a>`,
-  )
-  expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&lang=de`)).html).toContain(
-    'Commits, die diesen Skill geändert haben',
-  )
-  expect((await get(`${ADDRESS}?view=changes&path=a/SKILL.md&format=markdown`)).html).toContain(`- since [${first}](`)
+test('without a ref the page compares with the newest tag, and its canonical URL names it', async () => {
+  for (const [query, words] of [
+    ['', 'new.example'],
+    ['&path=a/SKILL.md', '<del>-A third line.</del>'],
+  ] as const) {
+    const { status, html } = await get(`${ADDRESS}?view=changes${query}`)
+    expect(status).toBe(200)
+    expect(html).toContain(words)
+    expect(html).toMatch(new RegExp(`rel="canonical" href="[^"]*view=changes${query.replace('&', '&amp;')}&amp;from=v1"`))
+    expect(html).toContain('1 commit')
+  }
+  expect((await get(`${ADDRESS}?view=changes&format=markdown`)).html).toContain(`From commit ${first}.`)
 })
 
-test('without a ref, the page of a repository lists the commits that changed its listed files, and explains the form', async () => {
-  const tip = (await service.get('mounts', ADDRESS)).commit
-  const { html } = await get(`${ADDRESS}?view=changes`)
-  for (const words of ['Commits that changed what agents read here', 'all 40 digits']) expect(html).toContain(words)
-  expect(html).toContain(`href="${ADDRESS}?view=changes&amp;from=${first}" rel="nofollow">what changed since</a>`)
-  expect(html).toContain(`href="${ADDRESS}@${tip}?view=changes&amp;from=${first}" rel="nofollow">what it changed</a>`)
-  expect((await get(`${ADDRESS}?view=changes&format=markdown`)).html).toContain(`- since [${first}](`)
-  const folder = (await get(`${ADDRESS}?view=changes&path=b`)).html
-  const commits = [...folder.matchAll(/<code title="(\w+)"/g)].map(([, commit]) => commit)
-  expect(commits).toEqual([first])
+test('the first commit has nothing older, in both languages; a later one without tags is compared with its parent', async () => {
+  const alone = await repositories.create('acme', 'alone')
+  const commit = await alone.commit({ 'package.json': MIT, 'a/SKILL.md': skill('a', 'One.\n') })
+  const page = (query = '') => get(`/local/acme/alone?view=changes${query}`)
+  expect((await page()).html).toContain('This is the first commit')
+  expect((await page('&lang=de')).html).toContain('Das ist der erste Commit')
+  await alone.commit({ 'a/SKILL.md': skill('a', 'Two.\n') })
+  await service.get('changes', '/local/acme/alone', { from: commit })
+  expect((await page('&path=a/SKILL.md')).html).toContain('<del>-One.</del>')
+})
+
+test('the beginning of a hash leads to its commit, in the address, on the old side and in the field', async () => {
+  const short = first.slice(0, 7).toUpperCase()
+  const at = (target: string) => get(target).then(({ status, location }) => [status, location])
+  expect(await at(`${ADDRESS}@${short}/a`)).toEqual([302, `${ADDRESS}@${first}/a`])
+  expect(await at(`${ADDRESS}?view=changes&from=${short}`)).toEqual([302, `${ADDRESS}?view=changes&from=${first}`])
+  const [, opened] = await at(`/open?address=acme/tools@${short}`.replace('acme', 'local/acme'))
+  expect(await at(String(opened))).toEqual([302, `${ADDRESS}@${first}`])
 })
 
 test('a document that only got a license is not reported with another front matter', async () => {
@@ -182,13 +189,9 @@ test('an older pin links the changes since, and the form two refs', async () => 
   expect([opened.status, opened.location]).toEqual([302, `${ADDRESS}@main?view=changes&from=${first}&path=a%2FSKILL.md`])
 })
 
-test('the page without a ref has the form and the versions of the repository, one with a missing ref reports that', async () => {
-  const { status, html } = await get(`${ADDRESS}?view=changes&path=a/SKILL.md`)
-  expect(status).toBe(200)
-  for (const part of ['name="from"', 'view=changes&amp;path=a/SKILL.md&amp;from=v1']) expect(html).toContain(part)
-  // What is compared with itself is the same.
-  expect(html).not.toContain('from=main')
-  expect((await get(`${ADDRESS}?view=changes&format=markdown`)).html).toContain('- since [v1](')
+test('the form of a page has both sides, and a missing ref is reported', async () => {
+  const { html } = await get(`${ADDRESS}?view=changes&path=a/SKILL.md`)
+  for (const part of ['name="from"', '<option value="v1" selected', '<option value="main" selected']) expect(html).toContain(part)
   expect((await get(`${ADDRESS}?view=changes&from=none`)).status).toBe(404)
 })
 

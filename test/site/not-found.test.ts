@@ -112,7 +112,7 @@ test('for a missing local repository, those with a similar name are offered', as
   expect(links).not.toContain('/local/acme/unlike')
 })
 
-test('a missing ref links to similar refs, to commits with that prefix, and to the repository', async () => {
+test('a missing ref links to similar refs and to the repository, and the beginning of a hash leads to its commit', async () => {
   const refs: Answers['refs'] = () => ({
     defaultBranch: 'main',
     branches: [{ name: 'main', commit: COMMIT }],
@@ -123,9 +123,8 @@ test('a missing ref links to similar refs, to commits with that prefix, and to t
   const tag = await get(`${PAGE}@v1.3/docs`)
   expect(textOf(tag.html)).toContain('This repository has no branch, tag or commit v1.3 .')
   expect(linksOf(tag.html)).toEqual(expect.arrayContaining([`${PAGE}@v1.2/docs`, PAGE, `${PAGE}?view=refs`]))
-  const hash = await get(`${PAGE}@${COMMIT.slice(0, 7)}`)
-  expect(textOf(hash.html)).toContain('all 40 digits')
-  expect(linksOf(hash.html)).toContain(`${PAGE}@${COMMIT}`)
+  const hash = await get(`${PAGE}@${COMMIT.slice(0, 7).toUpperCase()}/docs?view=browse&lang=de`)
+  expect([hash.status, hash.headers.location]).toEqual([302, `${PAGE}@${COMMIT}/docs?view=browse&lang=de`])
 })
 
 test('a repository whose default branch does not exist leads to the branches and tags that do', async () => {
@@ -153,8 +152,32 @@ test('a ref that nothing can be compared with is named, and is no part of the ad
   const { html } = await get(`${PAGE}@v1?view=changes&from=v0`)
   expect(textOf(html)).toContain('no branch, tag or commit v0.')
   expect(html).not.toContain('class="ref missing"')
-  const shortened = await get(`${PAGE}?view=changes&from=${COMMIT.slice(0, 12)}`, 'GET', { 'accept-language': 'de' })
-  expect(textOf(shortened.html)).toContain('alle 40 Ziffern')
+})
+
+test('the beginning of a hash on the old side leads to its commit; one of two commits to a link to each', async () => {
+  const refs: Answers['refs'] = () => ({
+    defaultBranch: 'main',
+    branches: [{ name: 'main', commit: COMMIT }],
+    tags: [
+      { name: 'v1', commit: `${COMMIT.slice(0, 39)}f` },
+      { name: 'v2', commit: 'e'.repeat(40) },
+    ],
+    truncated: false,
+  })
+  const { get } = await open({ refs, changes: () => refusal('mount.ref_not_found') })
+  const one = await get(`${PAGE}?view=changes&path=a/SKILL.md&from=EEEEEEE`)
+  expect([one.status, one.headers.location]).toEqual([302, `${PAGE}?view=changes&path=a%2FSKILL.md&from=${'e'.repeat(40)}`])
+  const two = await get(`${PAGE}?view=changes&from=${COMMIT.slice(0, 12)}`)
+  expect(two.status).toBe(404)
+  const both = [`${PAGE}?view=changes&from=${COMMIT}`, `${PAGE}?view=changes&from=${COMMIT.slice(0, 39)}f`]
+  expect(linksOf(two.html)).toEqual(expect.arrayContaining(both))
+  const of = await open({ refs, mounts: () => refusal('mount.ref_not_found') })
+  const address = await of.get(`${PAGE}@${COMMIT.slice(0, 12)}/docs`)
+  expect(address.status).toBe(404)
+  expect(linksOf(address.html)).toEqual(
+    expect.arrayContaining([`${PAGE}@${COMMIT}/docs`, `${PAGE}@${COMMIT.slice(0, 39)}f/docs`]),
+  )
+  expect((await get(`${PAGE}?view=changes&from=eeeeee`)).status).toBe(404)
 })
 
 test('a missing path shows its existing part, its folder and similar names', async () => {

@@ -77,25 +77,31 @@ test('a cached page of a pinned commit is rendered again when the default branch
   expect(textOf((await get(`${PAGE}@${COMMIT}`)).html)).toContain('main is at another commit now')
 })
 
-test('a ref that does not exist leads to similar ones, and a part of a hash to its commit', async () => {
+test('a ref that does not exist leads to similar ones', async () => {
   const { get } = await open({ mounts: () => refusal('mount.ref_not_found'), refs: () => refList() })
   const links = async (ref: string) => attributesOf((await get(`${PAGE}@${ref}/docs`)).html, 'a', 'href')
   expect(await links('v1.11')).toContain(`${PAGE}@v1.10/docs`)
   expect(await links('feature-x')).toContain(`${PAGE}@feature%2Fx/docs`)
-  expect(await links(COMMIT.slice(0, 8))).toContain(`${PAGE}@${COMMIT}/docs`)
   expect(await links('v1.11')).toContain(`${PAGE}?view=refs`)
 })
 
-test('the form of two refs suggests the default branch, the latest versions and the branches, and none with hidden characters', async () => {
+test('the form of two refs offers the default branch, the latest versions and the branches, and none with hidden characters', async () => {
   const tags = ['v1.2', 'v1.10', 'v1\u202e.3', ...Array.from({ length: 200 }, (_, index) => `a${index}`)].map(name => ({ name }))
   const { get } = await open({ refs: () => refList({ tags }), changes: () => refusal('mount.ref_not_found') })
-  for (const query of ['', '&from=v1.11']) {
-    const { html } = await get(`${PAGE}?view=changes${query}`)
-    expect(attributesOf(html, 'input', 'list')).toEqual(['changes-known', 'changes-known'])
-    const suggested = attributesOf(html, 'option', 'value')
-    expect(suggested.slice(0, 4)).toEqual(['main', 'v1.10', 'v1.2', 'a199'])
-    expect(suggested).toHaveLength(100)
-  }
+  const { html } = await get(`${PAGE}?view=changes&from=v1.11`)
+  const [from = '', to = ''] = html.match(/<select.*?<\/select>/gs) ?? []
+  expect(attributesOf(from, 'option', 'value').slice(0, 5)).toEqual(['v1.11', 'main', 'v1.10', 'v1.2', 'a199'])
+  expect(attributesOf(to, 'option', 'value').slice(0, 2)).toEqual(['main', 'v1.10'])
+  expect(attributesOf(to, 'option', 'value')).toHaveLength(100)
+  expect(attributesOf(html, 'input', 'name').filter(name => name.endsWith('-other'))).toEqual(['from-other', 'ref-other'])
   const alone = await open({ refs: () => refusal('mount.unavailable') })
-  expect(attributesOf((await alone.get(`${PAGE}?view=changes`)).html, 'option', 'value')).toEqual([])
+  const without = (await alone.get(`${PAGE}?view=changes`)).html
+  expect(attributesOf(without, 'option', 'value')).toEqual(['', ''])
+  expect(textOf(without)).toContain('Name an older version')
+})
+
+test('the field for another ref wins over the list beside it', async () => {
+  const { get } = await open({ refs: () => refList() })
+  const { status, headers } = await get(`/open?address=${PAGE}&from=v1.2&from-other=abc1234&ref=main&ref-other=`)
+  expect([status, headers.location]).toEqual([302, `${PAGE}@main?view=changes&from=abc1234`])
 })

@@ -31,7 +31,10 @@ export function useDamageScene(): void {
       },
       {
         blobs: store,
-        deps: deps => ({ ...deps, snapshots: { open: (repository, commit) => snapshots.open(repository, commit) } }),
+        deps: deps => ({
+          ...deps,
+          snapshots: { ...deps.snapshots, open: (repository, commit) => snapshots.open(repository, commit) },
+        }),
         logger: { level: 'warn', stream: { write: (line: string) => void log.push(line) } },
       },
     )

@@ -3,6 +3,7 @@ import type { Words } from '../en/en.ts'
 /** Words that are counted, by the plural category of the number. */
 export const COUNTS: Words['counts'] = {
   skill: { one: '{n} Skill', other: '{n} Skills' },
+  commit: { one: '{n} Commit', other: '{n} Commits' },
   document: { one: '{n} Dokument', other: '{n} Dokumente' },
   moreDocument: { one: '{n} weiteres Dokument', other: '{n} weitere Dokumente' },
   publicRepository: { one: '{n} öffentliches Repository', other: '{n} öffentliche Repositorys' },

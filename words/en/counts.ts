@@ -1,6 +1,7 @@
 /** Words that are counted, by the plural category of the number. */
 export const COUNTS = {
   skill: { one: '{n} skill', other: '{n} skills' },
+  commit: { one: '{n} commit', other: '{n} commits' },
   document: { one: '{n} document', other: '{n} documents' },
   moreDocument: { one: '{n} more document', other: '{n} more documents' },
   publicRepository: { one: '{n} public repository', other: '{n} public repositories' },

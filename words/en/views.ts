@@ -221,8 +221,7 @@ export const VIEWS = {
   },
   changes: {
     title: 'What changed',
-    about:
-      'What an agent reads differently at two commits. Files that are not delivered do not count, and a rule counts for every skill below it.',
+    about: 'What changed for agents. Other files are left out.',
     from: 'from',
     to: 'to',
     fromLabel: 'From',
@@ -231,8 +230,19 @@ export const VIEWS = {
     ofFolder: 'Of the folder',
     refForm: 'branch, tag or commit',
     defaultBranch: 'default branch',
+    choose: 'a version',
+    commit: 'commit {commit}',
+    days: { one: '{n} day', other: '{n} days' },
+    others: 'another version',
+    first: 'This is the first commit: there is nothing older to compare it with.',
+    likes: 'Several commits begin like this:',
+    /** Of one of two sides. */
+    states: {
+      indexing: '{commit} is being indexed.',
+      failed: '{commit} could not be indexed. Compare with another version, or come back later.',
+    },
     compare: 'Compare',
-    enter: 'From is the older side: a branch, a tag, or all 40 digits of a commit hash.',
+    enter: 'Name an older version: a branch, a tag or a commit.',
     same: 'Agents read the same at both commits.',
     sameCompared: 'No difference in what is compared.',
     notCompared: 'Not compared: {items}, since the license permits only a description.',

@@ -6,7 +6,7 @@ import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 import type { PeopleOfPages } from '#site/lib/visitor.ts'
-import { sitePlugin } from '#site/server.ts'
+import { type SiteOptions, sitePlugin } from '#site/server.ts'
 import { PATIENT_RENDERING } from '#test/support/patient.ts'
 import { type Answers, answering } from './answers.ts'
 import { ensureBuilt } from './built-site.ts'
@@ -36,6 +36,8 @@ export interface SiteSettings {
   listLocal?: () => Promise<readonly string[]>
   /** Default: patient. */
   rendering?: RendererOptions
+  /** Default: what the answers tell. */
+  versions?: NonNullable<SiteOptions['versions']>
   /** Default: nobody signs in. */
   people?: PeopleOfPages
 }
