@@ -53,7 +53,6 @@ export interface Plan {
   /** The license of what belongs to no skill in a folder. */
   licenseOutsideSkills(folder: RepoPath): ResolvedLicense
   isServed(license: ResolvedLicense): boolean
-  visibility: 'public' | 'private'
   /** A limit left something out. */
   truncated: boolean
   diagnostics: DiagnosticRow[]
@@ -110,7 +109,6 @@ export function planContent(
   return {
     tree,
     policy,
-    visibility,
     skills,
     files: budget.files,
     licenseOf,

@@ -1,6 +1,6 @@
 import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
 import { isShortenedSha } from '#core/commit-sha.ts'
-import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
+import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { SkillHistory } from '#core/contract/history.ts'
@@ -12,6 +12,7 @@ import type { ApiClient, ApiError } from './api-client.ts'
 import { type ChangesContent, type ComparedSides, loadComparison } from './changes-view.ts'
 import { cutAtParagraph } from './cut-at-paragraph.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
+import { type FilesShown, type FolderPage, loadFolderPage } from './folder-page.ts'
 import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
 import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
 import { readBack } from './pager.ts'
@@ -38,6 +39,8 @@ export interface PageRequest {
   /** Of a file: the number of the first line on the page. */
   line: number
   look: Look
+  /** Of a folder. */
+  files: FilesShown
   /** Of an overview. */
   list: ListRequest
 }
@@ -55,7 +58,7 @@ export type PageContent =
   | ChangesContent
   /** Nothing to compare with: `isFirst`, nothing is older; else the host does not say what is. With the commits that changed a skill, if it says those. */
   | { kind: 'versions'; history: SkillHistory | null; isFirst: boolean }
-  | { kind: 'browse'; page: BrowsePage }
+  | ({ kind: 'browse' } & FolderPage)
   /** `null` before the first search. */
   | { kind: 'find'; page: FindPage | null }
   | ({ kind: 'skill' } & Delivery)
@@ -88,8 +91,6 @@ export type AddressPage =
       request: PageRequest
       content: PageContent
       moved: Latest | null
-      /** How many there are of all levels; `null` until the index is ready. */
-      findings: number | null
       /** Of changes: those that may be compared, if the host says. */
       refs: RefList | null
       /** Of changes: what lies between the two commits. */
@@ -130,9 +131,8 @@ export async function loadAddressPage(
   const request = { ...requested, from: requested.from ?? base?.from }
   // Formatted again, so that the path is canonical on its way to the API.
   const asking = formatAddress(asked.address)
-  const [mount, findings, view, latest, refs] = await Promise.all([
+  const [mount, view, latest, refs] = await Promise.all([
     client.get('mounts', asking, {}),
-    countFindings(client, asking),
     loadView(client, asked.address, request, base?.isFirst),
     asked.address.ref === null ? null : findLatest(client, asked.address),
     request.view === 'changes' ? client.get('refs', asking, {}) : null,
@@ -178,7 +178,6 @@ export async function loadAddressPage(
     request,
     content,
     moved,
-    findings,
     refs: refs?.ok ? refs.answer : null,
     between,
   }
@@ -226,13 +225,6 @@ function withQuery(location: string, query: URLSearchParams): string {
   return query.size > 0 ? `${location}?${query}` : location
 }
 
-async function countFindings(client: ApiClient, address: string): Promise<number | null> {
-  const result = await client.get('findings', address, { limit: '1' })
-  if (!result.ok || result.answer.status !== 'ready') return null
-  const { look, breaks, style } = result.answer.counts
-  return look + breaks + style
-}
-
 /** The login, when the address ends after it; else `null`. */
 function accountOf(rawAddress: string, hosts: readonly string[]): string | null {
   const read = readOwner(rawAddress)
@@ -267,6 +259,7 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     page: query.get('page') === 'all' ? 'all' : readNumber(query.get('page')),
     line: readNumber(query.get('line')) ?? 1,
     look: query.get('look') === 'exact' ? 'exact' : 'rendered',
+    files: query.get('files') === 'delivered' ? 'delivered' : 'all',
     list: {
       words: (query.get('words') ?? '').slice(0, FILTER_CHARACTERS),
       show: SHOWN.find(show => show === query.get('show')) ?? 'all',
@@ -296,10 +289,10 @@ async function loadView(client: ApiClient, named: Address, request: PageRequest,
     case 'diagnostics':
       return null
     case 'browse': {
-      const result = await client.get('browse', address, given({ path, cursor }))
+      const result = await loadFolderPage(client, named, request)
       if (!result.ok) return problem(result)
       const { answer, status } = result
-      return { status, content: answer.status === 'ready' ? { kind: 'browse', page: answer } : stateContent(answer) }
+      return { status, content: 'page' in answer ? { kind: 'browse', ...answer } : stateContent(answer) }
     }
     case 'find': {
       if (query === undefined) return { status: 200, content: { kind: 'find', page: null } }

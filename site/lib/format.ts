@@ -1,5 +1,6 @@
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { findingOf } from '#core/finding-messages.ts'
+import type { ApiError } from './api-client.ts'
 import type { Ui } from './ui.ts'
 
 /** A front-matter field on one line: words, `one, two` of a list, `key: words, …` of a map. */
@@ -11,10 +12,37 @@ export function formatField(value: FrontMatterValue): string {
     .join(', ')
 }
 
+type ErrorToSay = Pick<ApiError, 'code' | 'reason' | 'retryAfter'>
+
 /** What an error says in the language of the page; `undefined` where its own message has to do. */
-export function wordsOfError(error: { code: string; retryAfter?: number | undefined }, { t }: Pick<Ui, 't'>): string | undefined {
-  const of = error.retryAfter === undefined ? findingOf(error)?.case : 'wait'
+export function wordsOfError(error: ErrorToSay, { t }: Pick<Ui, 't'>): string | undefined {
+  const of = error.reason ?? (error.retryAfter === undefined ? findingOf(error)?.case : 'wait')
   return t.find(`errorOnPage.${error.code}:${of}`) ?? t.find(`errorOnPage.${error.code}`)
+}
+
+/** The title of an error: by its reason, its code, or its status. */
+export function titleOfError({ code, reason }: ErrorToSay, status: number, { t }: Pick<Ui, 't'>): string {
+  const kinds = [
+    ...(reason === undefined ? [] : [reason]),
+    ...(/^address\.|^owner\.invalid$/.test(code) ? ['address'] : []),
+    String(status),
+  ]
+  return kinds.map(kind => t.find(`errorPage.titles.${kind}`)).find(title => title !== undefined) ?? t('errorPage.title')
+}
+
+const SHOWN_CHARACTERS = 200
+
+/** The beginning of a path as a request spells it, for a page that cannot read it. */
+export function spelledPath(raw: string): string {
+  const shown = (text: string) => {
+    const characters = [...text]
+    return characters.length <= SHOWN_CHARACTERS ? text : `${characters.slice(0, SHOWN_CHARACTERS).join('')}…`
+  }
+  try {
+    return shown(decodeURI(raw))
+  } catch {
+    return shown(raw)
+  }
 }
 
 /** The first words of a Markdown text, without its headings, on one line. */

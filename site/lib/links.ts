@@ -28,6 +28,8 @@ export interface PageParameters {
   /** Of a file: the number of the first line at `offset`. */
   line?: number | undefined
   look?: Look | undefined
+  /** Of a folder: `delivered` for what agents get alone. */
+  files?: 'all' | 'delivered' | undefined
 }
 
 /** The URL of an address page, without parameters that equal their default. */
@@ -38,6 +40,7 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   if (parameters.was !== undefined) given.push(['was', parameters.was])
   if (parameters.from !== undefined) given.push(['from', parameters.from])
   if (parameters.query !== undefined) given.push(['query', parameters.query])
+  if (parameters.files === 'delivered') given.push(['files', parameters.files])
   if (parameters.page !== undefined && parameters.page !== 1) given.push(['page', String(parameters.page)])
   if (parameters.cursor !== undefined) given.push(['cursor', parameters.cursor])
   if (parameters.back !== undefined && parameters.back.length > 0) given.push(['back', parameters.back.join(',')])

@@ -1,12 +1,15 @@
 import { type Address, atPath, formatAddress, type OwnerName, parseAddress } from '#core/address.ts'
 import { isShortenedSha } from '#core/commit-sha.ts'
 import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
+import type { RefList } from '#core/contract/refs.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
-import { findNearRefs, versionsOf } from './refs.ts'
+import { findNearRefs, type NearRef, tagsOf } from './refs.ts'
+import { type PresentPart, presentOf, presentOfError } from './unshown.ts'
 import type { Versions } from './versions.ts'
+import { findEntry } from './withheld.ts'
 
 /** What does not exist, by the code of the error. */
 const MISSING = {
@@ -29,7 +32,12 @@ export interface MissingPart {
   /** The folder in which that segment does not exist, where it was found. */
   folder: RepoPath | null
   near: NearName[]
+  /** Of a missing ref: some that exist. */
+  refs?: { kind: 'tags' | 'branches'; names: NearName[] }[]
 }
+
+/** What an error of a page is about: a part that does not exist, or something that is there and not shown. */
+export type Lost = MissingPart | PresentPart
 
 interface FoundPart {
   kind: 'account' | 'repository' | 'ref' | 'folder'
@@ -51,22 +59,19 @@ interface Sources {
 }
 
 /**
- * Finds the part of an address, or of the path of its view, that does not exist.
+ * Finds the part of an address, or of the path of its view, that does not exist or is not shown.
  *
  * @param path of a view. Without it, the address itself leads to nothing.
  * @returns `null` when the error is about something else, or the repository has no commit
  */
-export async function loadMissingPart(
-  sources: Sources,
-  address: Address,
-  error: ApiError,
-  path?: string,
-): Promise<MissingPart | null> {
+export async function loadLost(sources: Sources, address: Address, error: ApiError, path?: string): Promise<Lost | null> {
   const kind = Object.hasOwn(MISSING, error.code) ? MISSING[error.code as keyof typeof MISSING] : null
   if (kind === 'repository') return await loadMissingRepository(sources.listLocal, address)
-  if (kind === 'ref') return path === undefined ? await loadMissingRef(sources, address) : null
-  if (kind === 'path' || kind === 'file' || kind === 'skill') return await loadMissingPath(sources.client, address, kind, path)
-  return null
+  if (kind === 'ref') return path === undefined && error.reason === undefined ? await loadMissingRef(sources, address) : null
+  if (kind === 'path' || kind === 'file' || kind === 'skill')
+    return await loadLostPath(sources.client, address, error, kind, path)
+  const refused = path === undefined ? null : presentOfError(path, error)
+  return refused === null ? null : { ...refused, mount: address }
 }
 
 /** An account that does not exist. Those with featured repositories may have been meant. */
@@ -95,46 +100,61 @@ async function loadMissingRepository(listLocal: Sources['listLocal'], address: A
   }
 }
 
+/** A ref that does not exist, or the default branch that the repository names. An empty repository has no refs to offer. */
 async function loadMissingRef({ client, versions }: Sources, address: Address): Promise<MissingPart | null> {
-  const { ref } = address
-  if (ref === null) return await loadMissingDefault(client, address)
-  const commits = isShortenedSha(ref) ? await versions.commitsLike(address, ref).catch(() => []) : []
-  const near = [...commits.map(commit => ({ ref: commit, name: commit })), ...(await findNearRefs(client, address, ref))]
+  const result = await client.get('refs', formatAddress(address), {})
+  const refs = result.ok ? result.answer : null
+  const hasNone = refs !== null && refs.branches.length + refs.tags.length === 0
+  const missing = address.ref ?? refs?.defaultBranch
+  if (missing === undefined || (address.ref === null && hasNone)) return null
+  const named = ({ ref, name }: NearRef) => ({ name, href: pageHref({ ...address, ref }, 'overview') })
+  const lists = refs === null ? [] : listsOf(refs)
+  const isShortened = address.ref !== null && isShortenedSha(address.ref)
+  const commits = isShortened ? await versions.commitsLike(address, missing).catch(() => []) : []
+  const alike = refs === null || address.ref === null ? [] : findNearRefs(refs, address.ref)
+  const near = [...commits.map(commit => ({ ref: commit, name: commit })), ...alike]
+  const isListed = ({ ref }: NearRef) => lists.some(({ names }) => names.some(one => one.ref === ref))
   return {
     kind: 'ref',
     named: address,
     found: partsOf(address).slice(0, 2),
-    missing: ref,
+    missing,
     folder: null,
-    near: near.map(({ ref, name }) => ({ name, href: pageHref({ ...address, ref }, 'overview') })),
+    near: near.filter(one => !isListed(one)).map(named),
+    refs: lists.map(({ kind, names }) => ({ kind, names: names.map(named) })),
   }
 }
 
-/** The default branch that the repository names does not exist, where it has others. */
-async function loadMissingDefault(client: ApiClient, address: Address): Promise<MissingPart | null> {
-  const refs = await client.get('refs', formatAddress(address), {})
-  const others = refs.ok ? versionsOf(refs.answer, address) : []
-  if (!refs.ok || others.length === 0) return null
-  return {
-    kind: 'ref',
-    named: address,
-    found: partsOf(address).slice(0, 2),
-    missing: refs.answer.defaultBranch,
-    folder: null,
-    near: others.map(({ ref, name }) => ({ name, href: pageHref({ ...address, ref }, 'overview') })),
-  }
+/** The newest tags and the first branches. */
+function listsOf(refs: RefList): { kind: 'tags' | 'branches'; names: NearRef[] }[] {
+  const tags = tagsOf(refs).slice(0, SHOWN_REFS)
+  const branches = refs.branches.slice(0, SHOWN_REFS).map(({ name }) => ({ name, ref: name }))
+  const lists = [
+    { kind: 'tags' as const, names: tags },
+    { kind: 'branches' as const, names: branches },
+  ]
+  return lists.filter(({ names }) => names.length > 0)
 }
 
-async function loadMissingPath(
+const SHOWN_REFS = 5
+
+async function loadLostPath(
   client: ApiClient,
   address: Address,
+  error: ApiError,
   kind: 'path' | 'file' | 'skill',
   path?: string,
-): Promise<MissingPart> {
+): Promise<Lost> {
   // Where the address itself leads to nothing, its root does exist.
   const mount = path === undefined ? atPath(address, ROOT) : address
   const asked = path ?? address.path
+  const parsed = parseRepoPath(asked)
+  if (parsed !== null && !isInside(mount.path, parsed)) return { kind: 'present', what: 'outside', path: parsed, mount }
   const next = await findNearestFolder(client, mount, asked)
+  if (next?.entry)
+    return presentOf(next.entry, { error, mount, target: await findTarget(client, mount, next.entry), below: next.rest, kind })
+  const refused = presentOfError(asked, error)
+  if (refused !== null) return { ...refused, mount }
   const found = partsOf(address)
   if (next !== null && next.folder !== ROOT)
     found.push({ kind: 'folder', name: next.folder, href: pageHref(mount, 'browse', { path: next.folder }) })
@@ -145,10 +165,14 @@ async function loadMissingPath(
     named: address,
     found,
     missing: next?.missing ?? asked,
-    // A folder that was taken for a file is there.
-    folder: next === null || next.near[0]?.path === asked ? null : next.folder,
+    folder: next?.folder ?? null,
     near: near.length > 0 || kind !== 'skill' ? near : await findNearSkills(client, mount, next?.missing ?? asked),
   }
+}
+
+/** What a link leads to, as the list of its folder has it. */
+async function findTarget(client: ApiClient, mount: Address, { target }: BrowseEntry): Promise<BrowseEntry | null> {
+  return target === undefined ? null : await findEntry(client, mount, target, 'all')
 }
 
 /** The path as it was asked for, with the nearest name in place of the one that does not exist. */
@@ -218,6 +242,8 @@ interface NearestFolder {
   missing: string
   /** What follows that segment. */
   rest: string
+  /** That segment, if the folder does have it: a link, a submodule, a file, or a folder that is no file. */
+  entry: BrowseEntry | null
   /** Entries of the folder with a similar name, best first. */
   near: BrowseEntry[]
 }
@@ -226,7 +252,7 @@ const FOLDERS_TRIED = 8
 const FOLDER_ENTRIES = '200'
 
 /**
- * Looks for the nearest folder above a path that leads to nothing, and for similar names in it.
+ * Looks for the nearest folder above a path that leads to nothing readable, for what it names there, and for similar names.
  *
  * @param address whose mount exists and holds the path
  * @returns `null` when no folder was found
@@ -240,7 +266,10 @@ async function findNearestFolder(client: ApiClient, address: Address, path: stri
     const page = await readFolder(client, address, folder)
     if (page !== null) {
       const missing = baseNameOf(below)
-      return { folder, missing, rest: absent.slice(below.length + 1), near: findNear(page.entries, missing) }
+      const isCut = page.nextCursor !== null
+      const listed = page.entries.find(entry => entry.path === below) ?? null
+      const entry = listed === null && isCut ? await findEntry(client, address, below, 'all') : listed
+      return { folder, missing, rest: absent.slice(below.length + 1), entry, near: findNear(page.entries, missing) }
     }
     below = folder
   }
@@ -248,7 +277,7 @@ async function findNearestFolder(client: ApiClient, address: Address, path: stri
 }
 
 async function readFolder(client: ApiClient, address: Address, path: RepoPath): Promise<BrowsePage | null> {
-  const result = await client.get('browse', formatAddress(address), { path, limit: FOLDER_ENTRIES })
+  const result = await client.get('browse', formatAddress(address), { path, limit: FOLDER_ENTRIES, files: 'all' })
   return result.ok && result.answer.status === 'ready' ? result.answer : null
 }
 

@@ -33,10 +33,7 @@ export async function findLatest(client: ApiClient, address: Address): Promise<L
 }
 
 /** Refs that a visitor may have meant by one that does not exist: those with a similar name. */
-export async function findNearRefs(client: ApiClient, address: Address, ref: string): Promise<NearRef[]> {
-  const result = await client.get('refs', formatAddress(address), {})
-  if (!result.ok) return []
-  const { branches, tags } = result.answer
+export function findNearRefs({ branches, tags }: RefList, ref: string): NearRef[] {
   const names = nearNames(
     [...branches, ...tags].map(({ name }) => name),
     ref,

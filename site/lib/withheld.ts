@@ -1,5 +1,6 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
+import type { QueryInputOf } from '#core/contract/endpoints.ts'
 import { isInside, parentOf, parseRepoPath } from '#core/repo-path.ts'
 import type { ApiClient } from './api-client.ts'
 
@@ -17,11 +18,20 @@ export async function loadWithheld(client: ApiClient, address: Address, path: st
   return code === 'file.not_served' ? await findEntry(client, address, path) : null
 }
 
-/** A file as the list of its folder has it; `null` when it was not found. */
-export async function findEntry(client: ApiClient, address: Address, path: string): Promise<BrowseEntry | null> {
+/**
+ * A file or folder as the list of its folder has it; `null` when it was not found.
+ *
+ * @param files `all`: also one that agents do not get
+ */
+export async function findEntry(
+  client: ApiClient,
+  address: Address,
+  path: string,
+  files: 'all' | 'delivered' = 'delivered',
+): Promise<BrowseEntry | null> {
   const file = parseRepoPath(path)
   if (file === null || file === '' || !isInside(address.path, file)) return null
-  const asked: { path: string; limit: string; cursor?: string } = { path: parentOf(file), limit: PAGE_ENTRIES }
+  const asked: QueryInputOf<'browse'> = { path: parentOf(file), limit: PAGE_ENTRIES, ...(files === 'all' && { files }) }
   for (let page = 0; page < PAGES_READ; page++) {
     const result = await client.get('browse', formatAddress(address), asked)
     if (!result.ok || result.answer.status !== 'ready') return null

@@ -5,6 +5,9 @@ import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
 
 useOpenedSite()
 
+/** What `files=all` says of a file without a license. */
+const WITHHELD = { delivered: false, why: 'withheld' } as const
+
 const OPEN = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
 
 describe('a repository that has another name at its host', () => {
@@ -56,13 +59,7 @@ describe('overview', () => {
       mounts: () =>
         readyMount({
           truncated: true,
-          skills: [
-            {
-              ...skill,
-              warnings: [{ code: 'name.duplicate', level: 'style', message: 'the name is taken' }],
-              describedOnly: true,
-            },
-          ],
+          skills: [{ ...skill, warnings: [{ code: 'name.duplicate', message: 'the name is taken' }], describedOnly: true }],
           diagnostics: [
             { code: 'manifest.unreadable', severity: 'error', path: 'x/SKILLSET.md', boundary: 'x', message: 'yaml: no mapping' },
           ],
@@ -136,31 +133,23 @@ describe('browse', () => {
     expect(questions[1]?.query.get('cursor')).toBe('abc_-1')
   })
 
-  test('facts of every file of a folder are shown once, and why a file may be missing', async () => {
+  test('why texts of a folder are withheld is shown once, and what its files have in common is not repeated', async () => {
     const license = { kind: 'unknown', name: null, source: 'LICENSE' } as const
-    const file = (path: string) => ({ path, kind: 'file', size: 1, title: 'About', license, describedOnly: true }) as const
+    const file = (path: string) =>
+      ({ path, kind: 'file', size: 1, title: 'About', license, describedOnly: true, ...WITHHELD }) as const
     const other = { ...file('docs/c.md'), license: { kind: 'restricted', name: 'BUSL-1.1', source: null } } as const
     const { get } = await open({
       mounts: () => readyMount({ license }),
-      browse: ({ query }) => {
-        const described = [file('docs/a.md'), file('docs/about.md'), other]
-        return browsePage({
-          path: 'docs',
-          entries: query.has('cursor') ? [...described, { path: 'docs/d.md', kind: 'file', size: 1 }] : described,
-        })
-      },
+      browse: () => browsePage({ path: 'docs', entries: [file('docs/a.md'), file('docs/about.md'), other] }),
     })
     const { html } = await get(`${PAGE}?view=browse&path=docs`)
     const text = textOf(html)
-    expect(text).toContain('No license that is known permits a copy of these files')
-    expect(text.match(/described only/g)).toBeNull()
+    expect(text).toContain('Withheld: no license that we recognise allows copies of these texts')
+    expect(text).not.toContain('described only')
+    expect(text.match(/withheld/g)).toHaveLength(3)
     // The license of the address is not repeated, nor a title that says what the name of the file does.
     expect(text.match(/BUSL-1.1|unknown license/g)).toEqual(['unknown license', 'BUSL-1.1'])
     expect(text.match(/About/g)).toHaveLength(2)
-    expect(attributesOf(html, 'a', 'href')).toContain('/docs#what-is-left-out')
-    const mixed = textOf((await get(`${PAGE}?view=browse&path=docs&cursor=x`)).html)
-    expect(mixed.match(/described only/g)).toHaveLength(3)
-    expect(mixed).not.toContain('permits a copy of these files')
   })
 
   test.each(['c++.md', '%5Bboop%5D.html', 'a b.md', '#1?.md', '日本語.md', 'a&b=c.md', "it's.md", 'x"y.md'])(

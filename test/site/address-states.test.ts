@@ -76,7 +76,8 @@ describe('states', () => {
     const { status, html } = await get(PAGE)
     expect(status).toBe(200)
     expect(textOf(html)).toContain('2026-03-04 05:06 UTC')
-    expect(html).toContain('index.too_large')
+    expect(html).toContain('data-code="index.too_large"')
+    expect(textOf(html)).not.toContain('index.too_large')
     expect(attributesOf(html, 'meta', 'http-equiv')).toEqual([])
   })
 
@@ -116,7 +117,12 @@ describe('states', () => {
     for (const target of ['/local/acme/gone', `${PAGE}?view=browse&path=x`]) {
       const { status, reason, html } = await get(target)
       expect([status, reason]).toEqual([ERROR_STATUS[code], STATUS_CODES[ERROR_STATUS[code]]])
-      if (code !== 'index.indexing' || !target.startsWith(PAGE)) expect(textOf(html)).toContain(`${ERROR_STATUS[code]} ${code}`)
+      if (code !== 'index.indexing' || !target.startsWith(PAGE)) {
+        expect(html).toContain(`title="${ERROR_STATUS[code]} ${code}"`)
+        expect(html).toContain(`data-code="${code}"`)
+        expect(textOf(html)).not.toContain(code)
+        expect(attributesOf(html.slice(html.indexOf('id="what-next"')), 'a', 'href').length).toBeGreaterThan(0)
+      }
     }
   })
 
@@ -194,8 +200,9 @@ describe('states', () => {
     const { get } = await open({})
     const { status, html } = await get(`${PAGE}?view=nonsense`)
     expect(status).toBe(400)
-    expect(textOf(html)).not.toContain('This address cannot be shown')
-    expect(attributesOf(html, 'a', 'href')).toContain(PAGE)
+    expect(textOf(html)).toContain(en.errorPage.noView)
+    expect(textOf(html)).not.toContain('diagnostics')
+    expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining([PAGE, `${PAGE}?view=browse`, `${PAGE}?view=changes`]))
   })
 
   test('an API that breaks its contract gives a plain page', async () => {

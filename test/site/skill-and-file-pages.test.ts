@@ -83,7 +83,7 @@ describe('skill', () => {
   })
 
   test('a warning shows the value that it concerns', async () => {
-    const warnings = [{ code: 'name.invalid', level: 'breaks' as const, field: 'name', message: 'not a valid name' }]
+    const warnings = [{ code: 'name.invalid', field: 'name', message: 'not a valid name' }]
     const { get } = await open({ skills: () => skillPage({ warnings, frontMatter: { name: 'My PDF' } }) })
     expect(textOf((await get(SKILL)).html)).toContain('name.invalid name : My PDF')
   })
@@ -154,7 +154,7 @@ describe('skill', () => {
       skills: () =>
         skillPage({
           frontMatter: { compatibility: 'needs git', 'allowed-tools': ['Read', 'Bash'], metadata: { author: 'Acme' } },
-          warnings: [{ code: 'reference.broken', level: 'breaks', message: 'references/gone.md leads to nothing' }],
+          warnings: [{ code: 'reference.broken', message: 'references/gone.md leads to nothing' }],
           files: ['skills/pdf/c++.md'],
           references: ['skills/other/SKILL.md'],
           oversized: [{ path: 'skills/pdf/big.bin', size: 3 * 1024 * 1024, sourceUrl: 'https://host.example/big.bin' }],
@@ -225,12 +225,15 @@ describe('file', () => {
     expect(textOf((await get(`${PAGE}?view=file&path=docs/guide.md`)).html)).not.toContain('This is a manifest')
   })
 
-  test.each(['file.too_large', 'file.not_text'] as const)('that answers %s has an explanation in words', async code => {
+  test.each([
+    ['file.too_large', 'docs/big.bin is too large to show: a text has 1.0 MiB at most.'],
+    ['file.not_text', 'docs/big.bin is not text, so it is not shown.'],
+  ] as const)('that answers %s has an explanation in words, and the folder is one link away', async (code, words) => {
     const { get } = await open({ files: () => refusal(code) })
-    const text = textOf((await get(`${PAGE}?view=file&path=docs/big.bin`)).html)
-    expect(text).toContain('docs/big.bin')
-    expect(text).toContain('read it at its host')
-    expect(text).not.toContain('sourceUrl')
+    const { html } = await get(`${PAGE}?view=file&path=docs/big.bin`)
+    expect(textOf(html)).toContain(words)
+    expect(textOf(html)).not.toContain('sourceUrl')
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=browse&path=docs`)
   })
 
   describe('a file whose text is withheld', () => {
@@ -241,24 +244,24 @@ describe('file', () => {
       ({ path, kind: 'file', size: 2_048, title: 'Guide', license, describedOnly: true }) as const
 
     test.each([
-      [{ kind: 'restricted', name: 'BUSL-1.1', source: 'docs/LICENSE' }, 'Its license, BUSL-1.1 , permits no copy.'],
-      [{ kind: 'unknown', name: null, source: 'LICENSE' }, 'Its license is not one that is known to permit a copy.'],
-      [{ kind: 'none', name: null, source: null }, 'No license was found for this file'],
+      [
+        { kind: 'restricted', name: 'BUSL-1.1', source: 'docs/LICENSE' },
+        'Text withheld: its license allows no copies ( BUSL-1.1 · LICENSE ).',
+      ],
+      [
+        { kind: 'unknown', name: null, source: 'LICENSE' },
+        'Text withheld: its license is not one that we recognise ( unknown license · LICENSE ).',
+      ],
+      [{ kind: 'none', name: null, source: null }, 'Text withheld: no license was found for it.'],
     ] as const)('is described beside the reason: %j', async (license, reason) => {
       const { get } = await open({ files: refused, browse: () => browsePage({ path: 'docs', entries: [listed(license)] }) })
       const { status, html } = await get(target)
       expect(status).toBe(403)
-      for (const words of [
-        reason,
-        'Title Guide',
-        '2.0 KiB',
-        '403 file.not_served',
-        license.source === null ? 'no license found' : '· LICENSE',
-      ])
-        expect(textOf(html)).toContain(words)
+      expect(html).toContain('data-code="file.not_served"')
+      for (const words of [reason, 'Title Guide', '2.0 KiB']) expect(textOf(html)).toContain(words)
       const source = license.source === null ? [] : [`${PAGE}?view=file&path=${license.source}`]
       expect(attributesOf(html, 'a', 'href')).toEqual(
-        expect.arrayContaining([`${PAGE}?view=browse&path=docs`, '/docs/licenses', `${PAGE}?view=diagnostics`, ...source]),
+        expect.arrayContaining([`${PAGE}?view=browse&path=docs`, '/docs/licenses', ...source]),
       )
     })
 
@@ -284,7 +287,7 @@ describe('file', () => {
         },
       })
       const { html } = await endless.get(target)
-      expect(textOf(html)).toContain('No license that is known permits a copy of this file.')
+      expect(textOf(html)).toContain('Text withheld: no license that we recognise allows copies of it.')
       expect(pages).toBe(5)
     })
   })

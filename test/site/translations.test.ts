@@ -79,6 +79,8 @@ function mayBeShared(words: string): boolean {
   return (
     !/\p{L}{3}/u.test(words) ||
     /^[~.]\S+$/.test(words) ||
+    // The status and the code of an error.
+    /^\d{3} [a-z]+\.[a-z_]+$/.test(words) ||
     SHARED.has(words) ||
     [...ANSWERED].some(answered => answered.includes(words))
   )

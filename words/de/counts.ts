@@ -10,6 +10,7 @@ export const COUNTS: Words['counts'] = {
   star: { one: '{n} Stern', other: '{n} Sterne' },
   place: { one: '{n} Stelle', other: '{n} Stellen' },
   file: { one: '{n} Datei', other: '{n} Dateien' },
+  otherFile: { one: '{n} andere Datei', other: '{n} andere Dateien' },
   text: { one: '{n} Text', other: '{n} Texte' },
   warning: { one: '{n} Warnung', other: '{n} Warnungen' },
   remark: { one: '{n} Anmerkung', other: '{n} Anmerkungen' },

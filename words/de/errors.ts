@@ -2,7 +2,7 @@
 export const ERRORS: Readonly<Record<string, string>> = {
   'address.invalid_escape':
     'die Adresse enthält eine Prozent-Kodierung, die fehlerhaft oder kein UTF-8 ist; kodieren Sie jedes Segment als UTF-8',
-  'address.unknown_host': 'diese Installation kennt das Host-Segment der Adresse nicht; prüfen Sie die Schreibweise',
+  'address.unknown_host': 'ihr erster Teil nennt keinen Git-Host dieses Servers',
   'address.incomplete': 'die Adresse ist unvollständig; sie braucht die Form /<Host>/<Konto>/<Repository>',
   'address.invalid_owner': 'der Name des Kontos ist beim Host nicht möglich; prüfen Sie die Schreibweise',
   'address.invalid_repository': 'der Name des Repositorys ist beim Host nicht möglich; prüfen Sie die Schreibweise',
@@ -19,29 +19,27 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'request.encoded': 'der Body hat ein content-encoding; senden Sie ihn ohne',
   'request.headers_too_large': 'die Header der Anfrage sind zu groß; senden Sie weniger oder kürzere',
   'mount.repo_not_found': 'das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen',
-  'mount.ref_not_found':
-    'das Repository hat keinen solchen Branch, Tag oder Commit; prüfen Sie den Ref der Adresse oder lassen Sie ihn weg; hat sie keinen, ist das Repository noch leer',
-  'mount.ref_not_found:shortened':
-    'das Repository hat keinen Branch und kein Tag dieses Namens; ist es der Anfang eines Commit-Hashes, geben Sie alle 40 Ziffern an',
+  'mount.ref_not_found': 'hier trägt nichts diesen Namen',
+  'mount.ref_not_found:shortened': 'ist es der Anfang eines Commit-Hashes, geben Sie mehr Ziffern an, oder alle 40',
   'mount.ref_not_found:slash':
     'das Repository hat einen Branch oder ein Tag dieses Namens mit einem Schrägstrich; schreiben Sie ihn als %2F, etwa @feature%2Fx',
   'mount.ref_not_found:default':
-    'den Standard-Branch, den das Repository nennt, gibt es nicht; nennen Sie nach @ einen Branch oder ein Tag, wie die Route refs sie aufführt',
-  'mount.ref_not_found:tags':
-    'das Repository hat Tags und keinen Branch; nennen Sie nach @ eines der Tags, wie die Route refs sie aufführt',
-  'mount.path_not_found':
-    'unter diesem Pfad gibt es in diesem Commit nichts zu lesen: Der Ordner fehlt, oder ein Manifest schließt ihn aus; prüfen Sie den Pfad, oder lassen Sie ihn für die Wurzel weg',
-  'mount.not_allowed': 'diese Installation liefert dieses Repository nicht aus; fragen Sie ihren Betreiber',
+    'das Repository nennt ihn als Standard-Branch, hat aber keinen solchen Branch; öffnen Sie einen der anderen',
+  'mount.ref_not_found:tags': 'das Repository hat Tags und keinen Branch; öffnen Sie eines seiner Tags',
+  'mount.path_not_found': 'hier gibt es nichts zu lesen: Entweder ist hier nichts, oder SKILLSET.md lässt es weg',
+  'mount.not_allowed': 'dieser Server zeigt dieses Repository nicht; sein Betreiber entscheidet, welche er zeigt',
   'mount.not_allowed:sha256':
     'das Repository benennt seine Objekte mit SHA-256; ausgeliefert werden nur Repositorys des Objektformats SHA-1',
   'mount.rate_limited': 'der Git-Host begrenzt die Zahl der Anfragen; später erneut versuchen',
+  'mount.ref_not_found:empty': 'dieses Repository hat noch keine Commits',
+  'mount.unavailable:damaged': 'dieses Repository ist beschädigt; sein Betreiber findet die Ursache im Protokoll',
   'mount.unavailable': 'der Git-Host ist nicht erreichbar; später erneut versuchen',
-  'skill.not_found': 'unter diesem Pfad gibt es in dieser Adresse keinen Skill; prüfen Sie den Pfad',
+  'skill.not_found': 'hier gibt es nichts zu laden: Entweder ist hier nichts, oder SKILLSET.md lässt es weg',
   'skill.ambiguous': 'mehrere Skills passen; wählen Sie einen der Ordner',
   'skill.unavailable': 'der indexierte Inhalt lässt sich gerade nicht lesen; später erneut versuchen',
   'index.indexing': 'das Repository wird gerade indexiert; später erneut versuchen',
   'index.failed': 'das Repository konnte nicht indexiert werden; später erneut versuchen',
-  'file.not_found': 'unter diesem Pfad gibt es in dieser Adresse keine lesbare Datei; prüfen Sie den Pfad',
+  'file.not_found': 'hier gibt es nichts zu lesen: Entweder ist hier nichts, oder SKILLSET.md lässt es weg',
   'file.not_served': 'die Lizenz der Datei erlaubt eine Beschreibung, aber keine Kopie; lesen Sie das Original beim Host',
   'file.too_large': 'die Datei ist größer als 1.048.576 Byte; lesen Sie sie beim Host',
   'file.not_text': 'die Datei ist kein UTF-8-Text; lesen Sie sie beim Host',

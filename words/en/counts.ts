@@ -8,6 +8,7 @@ export const COUNTS = {
   star: { one: '{n} star', other: '{n} stars' },
   place: { one: '{n} place', other: '{n} places' },
   file: { one: '{n} file', other: '{n} files' },
+  otherFile: { one: '{n} other file', other: '{n} other files' },
   text: { one: '{n} text', other: '{n} texts' },
   warning: { one: '{n} warning', other: '{n} warnings' },
   remark: { one: '{n} remark', other: '{n} remarks' },

@@ -68,9 +68,18 @@ export const ERRORS = {
 
 /** What pages say instead, where the words of the interface are not for people. */
 export const ERRORS_ON_PAGES: Readonly<Record<string, string>> = {
-  'address.unknown_host': 'its first part names no git host of this deployment',
+  'address.unknown_host': 'its first part names no git host of this server',
+  'mount.ref_not_found': 'nothing here has this name',
+  'mount.ref_not_found:empty': 'this repository has no commits yet',
+  'mount.ref_not_found:shortened': 'if it begins the hash of a commit, give more of its digits, or all 40',
+  'mount.ref_not_found:default': 'the repository names it as its default branch, and has no such branch; open one of the others',
+  'mount.ref_not_found:tags': 'the repository has tags and no branch; open one of its tags',
+  'mount.path_not_found': 'nothing to read here: it is not there, or SKILLSET.md leaves it out',
+  'mount.not_allowed': 'this server does not show this repository; its operator decides which ones it shows',
+  'mount.unavailable:damaged': 'this repository is damaged; its operator finds the cause in the log',
+  'skill.not_found': 'nothing to load here: it is not there, or SKILLSET.md leaves it out',
   'skill.ambiguous': 'several skills match; choose one of the folders',
-  'file.not_found': 'there is no readable file at this path; check the path',
+  'file.not_found': 'nothing to read here: it is not there, or SKILLSET.md leaves it out',
   'file.too_large': 'the file is larger than 1,048,576 bytes; read it at its host',
   'file.not_text': 'the file is not UTF-8 text; read it at its host',
   'file.too_large:raw':

@@ -27,22 +27,38 @@ export const FILES = {
     pages: 'Pages of this file',
   },
   withheld: {
-    title: 'This text is not shown',
     /** By the kind of the license. */
     reasons: {
-      none: 'No license was found for this file, so nothing permits a copy.',
-      unknown: 'Its license is not one that is known to permit a copy.',
-      restricted: 'Its license, {license}, permits no copy.',
+      none: 'Text withheld: no license was found for it.',
+      unknown: 'Text withheld: its license is not one that we recognise ({license}).',
+      restricted: 'Text withheld: its license allows no copies ({license}).',
     },
     /** For a file whose license is unknown here, since the list of its folder does not include it. */
-    unlisted: 'No license that is known permits a copy of this file.',
-    receives: 'An agent receives its path and its title, never its text.',
-    skillReceives: 'An agent receives its path, its name and its description, never its text.',
+    unlisted: 'Text withheld: no license that we recognise allows copies of it.',
+    receives: 'Agents get its path and its title.',
+    skillReceives: 'Agents get its name and its description.',
     next: 'What you can do',
-    originalAbout: 'The git host shows it under its own terms.',
     folder: '[See what else is in {path}](folder)',
-    author: 'If the repository is yours: [declare a license that permits a copy](licenses).',
-    found: '[What was found here](diagnostics) says which file was read as its license.',
+    author: 'If the repository is yours: [declare a license that allows copies](licenses).',
+  },
+  /** What is in the tree and not shown. */
+  present: {
+    folder: '{path} is a folder.',
+    file: '{path} is a file, not a folder.',
+    fileBelow: '{path} is a file: nothing lies below it.',
+    noSkill: '{path} is a file, and not a skill that agents can load.',
+    link: '{path} is a link to {target}.',
+    linkNowhere: '{path} is a link, and what it leads to is not shown here.',
+    submodule: '{path} is a submodule: another repository, whose files are not shown here.',
+    picture: '{path} is a picture; pictures are not shown.',
+    not_text: '{path} is not text, so it is not shown.',
+    lfs: 'The text of {path} is kept in Git LFS: the repository has only a pointer to it.',
+    too_large: '{path} is too large to show: a text has {limit} at most.',
+    not_sent: '{path} is not sent to agents, so its text is not shown here.',
+    outside: 'This address shows only {folder}, and {path} lies outside of it.',
+    open: '[Open {path}](open)',
+    whole: '[Look for it in the whole repository](whole)',
+    keptBack: 'This server keeps the original back as well.',
   },
   /** Differences of files. */
   fileChanges: {
@@ -50,7 +66,7 @@ export const FILES = {
     refusals: {
       'file.not_text': 'not text',
       'file.too_large': 'too large to show',
-      'file.not_served': 'withheld: no license permits a copy',
+      'file.not_served': 'withheld: no license allows copies',
     },
     refused: 'cannot be read now',
     sameText: 'Its text is the same.',

@@ -155,14 +155,30 @@ export const VIEWS = {
   browse: {
     title: 'Browse',
     folder: 'Folder',
-    empty: 'This folder contains no skills or documents.',
+    empty: 'Nothing here can be listed.',
+    none: 'Agents get no text from this folder.',
+    noneHere: 'Agents get no text from this part of the folder.',
     rules: 'Rules',
     skill: 'Skill',
     document: 'Document',
     pages: 'Pages of this folder',
-    listed:
-      'Skills, documents and their folders are listed. Other text files open by their path. [Why a file may be missing](leftOut)',
-    allDescribed: 'No license that is known permits a copy of these files: they are only described ([why](licenses)).',
+    /** Why agents do not get an entry. */
+    why: {
+      submodule: 'submodule',
+      link: 'link',
+      withheld: 'withheld',
+      not_delivered: 'not sent',
+      picture: 'a picture',
+      too_large: 'too large',
+      not_text: 'not text',
+    },
+    grey: 'Agents get no text of what is grey. [Only what agents get](only)',
+    others: '{files} here: [show all](all)',
+    onlySent: 'Only what agents get is listed: [show all](all)',
+    leavesOut: '[{manifest}](line) leaves out {pattern}',
+    keeps: '[{manifest}](line) makes an exception for {pattern}',
+    leavesOutMore: '{n} more patterns',
+    withheld: 'Withheld: no license that we recognise allows copies of these texts ([why](licenses)).',
   },
   find: {
     title: 'Find',
@@ -280,21 +296,6 @@ export const VIEWS = {
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
     commitsOf: 'There may be more: these are the latest commits of {count} files.',
-    since: 'Changed since',
-    /** What to look at, a line each. */
-    points: {
-      description: 'new description: {after}',
-      noDescription: 'has no description any more',
-      command: 'runs {command}',
-      host: 'names {host}',
-      allowedTools: 'may use without asking: {after}',
-      hidden: 'has hidden characters: {codePoint} ×{count}',
-      script: 'can be run: {path}',
-      rules: { added: 'new rules', changed: 'other rules', removed: 'rules are gone' },
-      more: 'there may be more: {kinds}',
-    },
-    /** Lists that a limit cuts. */
-    kindsOfFacts: { hiddenCharacters: 'hidden characters', hosts: 'hosts', commands: 'commands', executables: 'scripts' },
     /** What a reviewer looks for. */
     facts: {
       hidden: 'new hidden characters: {codePoint} ×{count} in {path}, line {line}',

@@ -38,7 +38,7 @@ const DIAGNOSTICS = (['error', 'warning', 'info'] as const).map(severity => ({
   path: 'a.md',
   message: `Look at ${LONG}.`,
 }))
-const WARNINGS = [{ code: 'name.duplicate', level: 'style' as const, message: 'it is there twice' }]
+const WARNINGS = [{ code: 'name.duplicate', message: 'it is there twice' }]
 const SKILL = {
   path: 'skills/pdf/SKILL.md',
   directory: 'skills/pdf',
@@ -93,6 +93,8 @@ export const ANSWERS: Answers = {
   },
   mounts: ({ address }) => {
     if (address.includes('missing')) return refusal('mount.ref_not_found')
+    if (address.includes('empty')) return refusal('mount.ref_not_found', { reason: 'empty' })
+    if (address.includes('damaged')) return refusal('mount.unavailable', { reason: 'damaged' })
     if (address.includes('gone')) return refusal('mount.repo_not_found')
     if (address.includes('later')) return readyMount({}, { address: '/gh/acme/later', index: { status: 'indexing' } })
     if (address.includes('broken'))
@@ -125,7 +127,28 @@ export const ANSWERS: Answers = {
           license: OPEN,
           describedOnly: true,
         },
-        { path: `skills/${LONG}.md`, kind: 'file', size: 7, title: `A file ${LONG}`, license: OPEN, describedOnly: true },
+        {
+          path: `skills/${LONG}.md`,
+          kind: 'file',
+          size: 7,
+          title: `A file ${LONG}`,
+          license: OPEN,
+          describedOnly: true,
+          delivered: false,
+          why: 'withheld',
+        },
+        { path: 'skills/SKILLSET.md', kind: 'file', size: 7 },
+        { path: 'skills/logo.png', kind: 'file', size: 7, delivered: false, why: 'not_delivered' },
+        { path: 'skills/code.ts', kind: 'file', size: 7, delivered: false, why: 'not_delivered' },
+        { path: 'skills/ln', kind: 'file', delivered: false, why: 'link', target: `skills/${LONG}.md` },
+        {
+          path: 'skills/sub',
+          kind: 'directory',
+          counts: { skills: 0, documents: 0, files: 0 },
+          delivered: false,
+          why: 'submodule',
+        },
+        { path: `skills/${LONG}`, kind: 'directory', counts: { skills: 0, documents: 0, files: 41 }, delivered: false },
       ],
       nextCursor: 'next',
       diagnostics: DIAGNOSTICS,
@@ -173,9 +196,16 @@ export const ANSWERS: Answers = {
       ? refusal('file.too_large', { sourceUrl: 'https://host.example/big' })
       : query.get('path') === `skills/${LONG}.md`
         ? refusal('file.not_served', { sourceUrl: 'https://host.example/closed' })
-        : query.get('path') === 'skills/pd'
-          ? refusal('file.not_found')
-          : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
+        : query.get('path') === 'skills/SKILLSET.md'
+          ? filePage({
+              path: 'skills/SKILLSET.md',
+              content: `---\nexclude:\n  - ${LONG}/**\n  - "!a\u202eb"\n${'  - x\n'.repeat(9)}---\n`,
+            })
+          : ['skills/ln', 'skills/logo.png', 'skills/code.ts', 'skills/sub'].includes(query.get('path') ?? '')
+            ? refusal('file.not_found', { sourceUrl: 'https://host.example/original' })
+            : query.get('path') === 'skills/pd'
+              ? refusal('file.not_found')
+              : filePage({ path: 'docs/guide.md', content: TEXT, nextOffset: 9, commit: COMMIT }),
 }
 
 /** Every kind of page in every state. */
@@ -207,6 +237,13 @@ export const PAGES = [
   '/gh/acme/missing@v9',
   '/gh/acme/gone@v1/docs',
   '/gh/acme/tools?view=file&path=skills/pd',
+  '/gh/acme/tools?view=browse&path=skills&files=delivered',
+  '/gh/acme/tools?view=file&path=skills/ln',
+  '/gh/acme/tools?view=file&path=skills/logo.png',
+  '/gh/acme/tools?view=file&path=skills/sub',
+  '/gh/acme/tools?view=nope',
+  '/gh/acme/empty',
+  '/gh/acme/damaged',
 ]
 
 /** How a visitor sees a page. A browser changes this while the page is open. */

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest'
 import type { WarningRow } from '#core/snapshot/finding-rows.ts'
-import { foundInSkill, type SkillText } from '#indexer/rules/found.ts'
+import { findingsOfSkill, type SkillText } from '#indexer/check/findings.ts'
 import { finding } from '#words/findings.ts'
 
 const PATH = 'a/SKILL.md'
 const FRONT_MATTER = '---\nname: a\ninclude: [gone.md]\n---\n'
 
-const LICENSE = { kind: 'none', name: null, source: null } as const
+const SKILL = {
+  path: PATH,
+  delivery: { kind: 'described', reason: '' },
+  license: { kind: 'none', name: null, source: null },
+} as const
 
 const found = (warnings: WarningRow[], texts: readonly SkillText[] = []) =>
-  foundInSkill({ path: PATH, row: { warnings, diagnostics: [], license: LICENSE }, texts, links: () => [] })
+  findingsOfSkill(SKILL, { warnings, diagnostics: [] }, texts)
 
 function linesOf(target: string, own: string, rules = ''): string[] {
   const texts = [
