@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { printable } from '#core/hidden-text.ts'
 import { INDEX_WALL_SECONDS, TREE_ENTRIES } from '#core/limits.ts'
 import { ReadError } from '#core/ports/git-host.ts'
-import { createMemorySnapshot, rememberTexts } from '#indexer/check/memory-snapshot.ts'
+import { createMemorySnapshot, skillPathsOf } from '#indexer/check/memory-snapshot.ts'
 import { buildReport, withChanges } from '#indexer/check/report.ts'
 import { type CheckReport, hasErrors } from '#indexer/check/schema.ts'
 import { formatFailure, formatJson, formatReport } from '#indexer/check/terminal.ts'
@@ -87,14 +87,14 @@ export async function readReport(
   try {
     const visibility = options.private ? 'private' : 'public'
     const repository = { name: nameOf(root), visibility } as const
-    const tree = rememberTexts(await readTree(worktree, progress.report))
+    const tree = await readTree(worktree, progress.report)
     const snapshot = await indexRepository(createMemorySnapshot(), tree, repository, {
       onProgress: progress.report,
       ...(signal && { signal }),
     })
     const source = gitDir === null ? 'folder' : 'git'
-    const { textOf, skillPaths } = tree
-    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, textOf, skillPaths } as const
+    const skillPaths = skillPathsOf(tree)
+    const subject = { folder: mounted, source, visibility, unseen: worktree.unseen, skillPaths } as const
     return { report: buildReport(snapshot, subject), root }
   } catch (error) {
     if (!(error instanceof IndexError || error instanceof ReadError)) throw error

@@ -1,4 +1,7 @@
 import { type Finding, messageOf } from '#words/findings.ts'
+import type { Warning } from './contract/shared.ts'
+import { levelOf } from './finding-levels.ts'
+import type { WarningRow } from './snapshot/finding-rows.ts'
 
 /*
  * Answers tell a finding in English: its code and its message. Pages say it in their language, from the finding that the message was made of: they ask in
@@ -8,6 +11,7 @@ import { type Finding, messageOf } from '#words/findings.ts'
 /** One symbol for the whole process: the built pages have a copy of this module. */
 const FINDING = Symbol.for('mountglass.finding')
 const ANSWERED = new WeakMap<Finding, object>()
+const WARNINGS = new WeakMap<Finding, Warning>()
 
 type WithMessage<Row extends Finding> = Omit<Row, 'case' | 'values'> & { message: string }
 
@@ -19,6 +23,16 @@ export function withMessage<Row extends Finding>(row: Row): WithMessage<Row> {
   const answered = keepFinding({ ...shown, message: messageOf(row) }, row)
   ANSWERED.set(row, answered)
   return answered
+}
+
+/** A stored warning of a skill as answers and reports have it. */
+export function withLevel(row: WarningRow): Warning {
+  const known = WARNINGS.get(row)
+  if (known !== undefined) return known
+  const { code, ...shown } = withMessage(row)
+  const warning = keepFinding({ code, level: levelOf(code), ...shown }, row)
+  WARNINGS.set(row, warning)
+  return warning
 }
 
 /** Notes the finding, or the case of an error, that a message was made of. A copy of the object lacks it. */

@@ -16,6 +16,7 @@ export const FROM_CHARACTERS = 2_048
 
 // The interface
 export const BROWSE_LIMIT = { min: 1, max: 200, default: 50 } as const
+export const FINDINGS_LIMIT = { min: 1, max: 200, default: 50 } as const
 export const FIND_LIMIT = { min: 1, max: 25, default: 10 } as const
 export const FIND_QUERY_CHARACTERS = 500
 export const FIND_FOLDED_FILES = 5

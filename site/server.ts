@@ -205,7 +205,14 @@ async function answerAddress(
   const hasRefs = read.address.ref !== null || query.get('view') === 'refs'
   // A comparison depends on where its old side is, too.
   const isLastingView = query.get('view') !== 'changes'
-  const factsNow = (known: string | null) => readFacts(options.client, address, hasRefs, known)
+  const isOverview = (query.get('view') || 'overview') === 'overview'
+  const versions = options.versions?.(null) ?? versionsOfClient(options.client)
+  const factsNow = async (known: string | null) => {
+    // An overview says what changed since an older version, once that one is indexed.
+    const since = isOverview ? versions.indexedBase(read.address).catch(() => null) : null
+    const facts = await readFacts(options.client, address, hasRefs, known)
+    return facts === null || since === null ? facts : `${facts} ${JSON.stringify(await since)}`
+  }
   const facts = isLastingView ? await factsNow(cache.factsOf(key)).catch(() => null) : null
   const kept = facts === null ? undefined : cache.get(key, facts)
   if (kept) {

@@ -1,7 +1,7 @@
 import type { Address } from '#core/address.ts'
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
-import { withMessage } from '#core/finding-messages.ts'
+import { withLevel, withMessage } from '#core/finding-messages.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
 import type { DiagnosticRow, WarningRow } from '#core/snapshot/finding-rows.ts'
@@ -74,6 +74,6 @@ export function warningsInMount(mounted: RepoPath, warnings: readonly WarningRow
   return warnings.map(warning => {
     const { code, field, values } = warning
     const isOutside = code === 'name.duplicate' && !isInside(mounted, String(values?.path) as RepoPath)
-    return withMessage(isOutside ? { ...finding('name.duplicate:outside'), ...(field !== undefined && { field }) } : warning)
+    return withLevel(isOutside ? { ...finding('name.duplicate:outside'), ...(field !== undefined && { field }) } : warning)
   })
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FragmentOfFile, Warning } from '#core/contract/shared.ts'
 import type { Skill, SkillPage, SkillQuery } from '#core/contract/skill.ts'
 import { ServiceError } from '#core/errors.ts'
-import { withMessage } from '#core/finding-messages.ts'
+import { withLevel, withMessage } from '#core/finding-messages.ts'
 import { SKILL_PAGE_BYTES, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { baseNameOf, foldPath, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
@@ -152,7 +152,7 @@ function firstPageFields(
 }
 
 function outsideWarning(path: string): Warning {
-  return withMessage(finding('reference.outside:mount', { path }))
+  return withLevel(finding('reference.outside:mount', { path }))
 }
 
 /** The error for a path without a skill. Only exact paths are answered; a request by name or folder learns the paths. */

@@ -10,12 +10,13 @@ import { answerChanges } from '../reading/changes.ts'
 import { requireCursorForm } from '../reading/cursor.ts'
 import { readFilePage } from '../reading/file-page.ts'
 import { FindPosition, findInMount } from '../reading/find.ts'
+import { FindingsPosition, listFindings } from '../reading/findings.ts'
 import { readSkillPage, SkillPosition } from '../reading/skill-context.ts'
 import { readHistory } from '../reading/skill-history.ts'
 import { RankingBuffers } from '../search/ranking.ts'
 import { openSearch } from '../search/section-reader.ts'
 
-type AddressEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files' | 'changes' | 'history' | 'refs'
+type AddressEndpoint = 'mounts' | 'browse' | 'findings' | 'find' | 'skills' | 'files' | 'changes' | 'history' | 'refs'
 
 export type AddressHandlers = { [Name in AddressEndpoint]: NonNullable<Handlers[Name]> }
 
@@ -50,6 +51,13 @@ export function addressHandlers(deps: Deps): AddressHandlers {
       return withMount(
         call,
         onceReady(mount => browseFolder(deps, mount, call.query)),
+      )
+    },
+    findings: async call => {
+      requireCursorForm(call.query.cursor, FindingsPosition)
+      return withMount(
+        call,
+        onceReady(mount => listFindings(deps, mount, call.query)),
       )
     },
     find: async call => {

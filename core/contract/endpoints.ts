@@ -5,6 +5,7 @@ import { Featured } from './card.ts'
 import { ChangesAnswer, ChangesQuery } from './changes.ts'
 import { FilePage, FileQuery } from './file.ts'
 import { FindAnswer, FindQuery } from './find.ts'
+import { FindingsAnswer, FindingsQuery } from './findings.ts'
 import { HistoryAnswer, HistoryQuery } from './history.ts'
 import { LegalDocument } from './legal.ts'
 import { Mount } from './mount.ts'
@@ -160,6 +161,14 @@ export const ENDPOINTS = {
     summary: 'One folder, entry by entry',
     query: BrowseQuery,
     answer: BrowseAnswer,
+    errors: ADDRESS_ERRORS,
+  }),
+  findings: reading({
+    path: '/findings/{address}',
+    subject: 'address',
+    summary: 'What the author of skills and manifests should know',
+    query: FindingsQuery,
+    answer: FindingsAnswer,
     errors: ADDRESS_ERRORS,
   }),
   find: reading({

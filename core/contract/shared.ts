@@ -37,9 +37,17 @@ export const License = z
   .meta({ id: 'License' })
 export type License = z.infer<typeof License>
 
+export const FindingLevel = z.enum(['look', 'breaks', 'style']).meta({
+  id: 'FindingLevel',
+  description:
+    '`look`: hidden from readers of the rendered page. `breaks`: an agent or a program receives less than its author meant. `style`: all of it arrives.',
+})
+export type FindingLevel = z.infer<typeof FindingLevel>
+
 export const Warning = z
   .object({
     code: z.string(),
+    level: FindingLevel,
     field: z.string().optional(),
     message: z.string(),
   })

@@ -14,7 +14,7 @@ import {
 import { FrontMatterValue, SkillBudget } from '../contract/skill.ts'
 import { isInside, type RepoPath } from '../repo-path.ts'
 import { DeliveredRow } from './delivered.ts'
-import { DiagnosticRow, SaidRow, WarningRow } from './finding-rows.ts'
+import { DiagnosticRow, FindingsRow, SaidRow, WarningRow } from './finding-rows.ts'
 import { FORMAT_VERSION, RULES_VERSION } from './versions.ts'
 
 /**
@@ -137,6 +137,8 @@ export const FolderRow = z.object({
   manifest: z.string().optional(),
   image: DeclaredImage.optional(),
   overview: FolderOverview.optional(),
+  /** Of a public repository: the deepest folder, it or one below, around all content that no license governs; absent when there is none. */
+  unlicensed: z.string().optional(),
 })
 export type FolderRow = z.infer<typeof FolderRow>
 
@@ -253,6 +255,8 @@ export const TABLES = {
   pages: { row: PageRow, shardRows: 128 },
   /** Key: path, `\0`, a running number of six digits. */
   diagnostics: { row: DiagnosticRow, shardRows: 128 },
+  /** Key: `findingsKey`. */
+  findings: { row: FindingsRow, shardRows: 64 },
   files: { row: FileRow, shardRows: 128 },
   packages: { row: PackageRow, shardRows: 32 },
   contexts: { row: ContextRow, shardRows: 4 },
@@ -309,6 +313,11 @@ export function encodeHeader(header: SnapshotHeader): z.input<typeof SnapshotHea
 /** Key of a row of `entries`. */
 export function entryKey(folder: string, name: string): string {
   return `${folder}\0${name}`
+}
+
+/** Key of a row of `findings`. @param of the diagnostics of a file, or what concerns a `SKILL.md` as a skill */
+export function findingsKey(path: string, of: 'file' | 'skill'): string {
+  return `${path}\0${of}`
 }
 
 /** Key of a row of `pages`; with a folder and a slash for the path, the prefix of those below the folder. */

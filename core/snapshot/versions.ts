@@ -11,8 +11,9 @@
  * 8: each copy of a skill names its original; packages name what some clients refuse.
  * 9: facts have lines and commands and are of every served file; which hosts a commit links to; the include list of every file that may declare one;
  *    findings are values of sentences, not messages.
+ * 10: a table of findings with their lines.
  */
-export const FORMAT_VERSION = 9
+export const FORMAT_VERSION = 10
 
 /**
  * Version of the reading rules, part of the header's key and of every cursor. Increases with every change of the delivered content.

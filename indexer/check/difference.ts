@@ -5,6 +5,7 @@ import { deliveredTexts, type SkillTexts } from '#core/changes/skill-difference.
 import { ChangeCount, ChangeItem } from '#core/contract/changes.ts'
 import { Commit, Counts, Diagnostic, IndexErrorCode, Path } from '#core/contract/shared.ts'
 import { withMessage } from '#core/finding-messages.ts'
+import { concerning } from '#core/folder-findings.ts'
 import type { RepositoryReader } from '#core/ports/git-host.ts'
 import { isInside, type RepoPath } from '#core/repo-path.ts'
 import { pathOfKey } from '#core/snapshot/delivered.ts'
@@ -15,7 +16,7 @@ import { indexRepository } from '../pipeline/index-repository.ts'
 import type { Progress } from '../pipeline/progress.ts'
 import { readTree } from '../pipeline/read-tree.ts'
 import { createMemorySnapshot, type MemorySnapshot } from './memory-snapshot.ts'
-import { concerning, keyOf } from './report.ts'
+import { keyOf } from './report.ts'
 
 /** A new error: the old side does not have it. */
 const NewError = z.object({

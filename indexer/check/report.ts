@@ -1,12 +1,12 @@
 import type { DocumentListing, License } from '#core/contract/shared.ts'
-import { findingOf, withMessage } from '#core/finding-messages.ts'
-import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { findingOf, withLevel, withMessage } from '#core/finding-messages.ts'
+import { ownFinding, tellFindings, uniqueFindings } from '#core/folder-findings.ts'
+import { ancestorsOf, isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
 import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { type ContextPart, type ContextRow, countsInMount, type FolderRow, pageKey } from '#core/snapshot/format.ts'
-import { compareBytes, countCharacters, decodeText, utf8Length } from '#core/text.ts'
+import { compareBytes, countCharacters, utf8Length } from '#core/text.ts'
 import { tellsLines } from '#words/findings.ts'
 import { t, type Values } from '#words/t.ts'
-import { findingOfDiagnostic, findingsOfSkill, ownFinding, type SkillText, sortFindings } from './findings.ts'
 import type { MemorySnapshot } from './memory-snapshot.ts'
 import type { Amount, Checked, CheckReport, Finding, SkillReport } from './schema.ts'
 
@@ -17,8 +17,6 @@ export interface CheckSubject {
   visibility: Checked['visibility']
   /** See `Worktree.unseen`. */
   unseen: { folders: ReadonlySet<string>; notCheckedOut: number }
-  /** The text of a skill or manifest, served or not. */
-  textOf(path: string): string | null
   /** Every `SKILL.md` of the tree, in closed folders too. */
   skillPaths: readonly string[]
 }
@@ -33,7 +31,7 @@ export function buildReport(snapshot: MemorySnapshot, subject: CheckSubject): Ch
   const contexts = inFolder(snapshot.rows('contexts'), folder).filter(isOwn)
   const skills = contexts.map(([path, context]) => reportSkill(snapshot, path as RepoPath, context, subject))
   const documents = documentsIn(snapshot, folder, row)
-  const findings = collectFindings(snapshot, { skills, documents }, subject, delivered)
+  const findings = collectFindings(snapshot, subject, delivered, row, skills)
   const count = (severity: Finding['severity']) => findings.filter(finding => finding.severity === severity).length
   const full = skills.flatMap(({ delivery }) => (delivery.kind === 'full' ? [delivery] : []))
   return {
@@ -102,7 +100,7 @@ function reportSkill(snapshot: MemorySnapshot, path: RepoPath, context: ContextR
     description,
     listed: snapshot.rows('skills').has(path),
     license,
-    warnings: context.warnings.map(withMessage),
+    warnings: context.warnings.map(withLevel),
     diagnostics: context.diagnostics.map(withMessage),
   }
   if (full === undefined) return { ...skill, delivery: { kind: 'described', reason: reasonOf(license) } }
@@ -158,80 +156,29 @@ function add(sum: Amount, { characters, bytes, tokens }: Amount): Amount {
 
 function collectFindings(
   snapshot: MemorySnapshot,
-  { skills, documents }: Pick<Checked, 'skills' | 'documents'>,
-  { folder, visibility, unseen, textOf: writtenText, skillPaths }: CheckSubject,
+  { folder, unseen }: CheckSubject,
   delivered: Checked['delivered'],
+  row: FolderRow | undefined,
+  skills: readonly SkillReport[],
 ): Finding[] {
-  const textOf = (path: string): SkillText | null => {
-    const record = snapshot.rows('files').get(path)?.record
-    const text = writtenText(path) ?? (record === undefined ? null : decodeText(snapshot.record(record)))
-    return text === null ? null : { path, text }
-  }
-  const concerned = concerning(folder)
-  // Those of a skill may be of that skill alone: an internal one, or one whose own path a manifest includes.
-  const all = [
-    ...snapshot.rows('diagnostics').values(),
-    ...skills.flatMap(({ path }) => snapshot.rows('contexts').get(path)?.diagnostics ?? []),
-  ]
-  const diagnostics = all.filter(({ path }) => concerned(path as RepoPath))
-  const inside = skillPaths.filter(path => isInside(folder, path as RepoPath))
-  const findings = diagnostics.map(diagnostic => {
-    return findingOfDiagnostic(diagnostic, textOf(diagnostic.path), costOf(diagnostic, skills, inside))
+  const findings = tellFindings([...snapshot.rows('findings').values()], {
+    folder,
+    unlicensed: row?.unlicensed,
+    isEmpty: delivered === 'empty',
   })
-  for (const skill of skills) {
-    const { delivery } = skill
-    const read = delivery.kind === 'full' ? [skill, ...delivery.rules, ...delivery.includes] : [skill]
-    findings.push(
-      ...findingsOfSkill(
-        skill,
-        snapshot.rows('contexts').get(skill.path) ?? { warnings: [], diagnostics: [] },
-        read.flatMap(({ path }) => textOf(path) ?? []),
-        diagnostics,
-      ),
-    )
-  }
-  if (delivered === 'excluded' || delivered === 'empty') findings.push(ownFinding(`folder.${delivered}`, folder))
-  const unlicensed = visibility === 'public' ? findUnlicensed(folder, [...skills, ...documents]) : null
-  if (unlicensed !== null) findings.push(ownFinding('folder.unlicensed', unlicensed))
+  if (delivered === 'excluded') findings.push(ownFinding('folder.excluded', folder))
   if (skills.some(({ delivery }) => delivery.kind === 'described')) findings.push(ownFinding('folder.links_unchecked', folder))
   for (const path of unseen.folders) findings.push(ownFinding('folder.unreadable', path))
   if (unseen.notCheckedOut > 0) findings.push(ownFinding('folder.not_checked_out', '', unseen.notCheckedOut))
-  return sortFindings(findings)
+  return uniqueFindings(findings).sort(bySeverity)
 }
 
-/** What a fault costs that stands at another file than the skills. */
-function costOf(diagnostic: DiagnosticRow, skills: readonly SkillReport[], skillPaths: readonly string[]): number | undefined {
-  const { boundary, code, path, message } = withMessage(diagnostic)
-  const isSame = (one: { code: string; message: string }) => one.code === code && one.message === message
-  const costs = skills.filter(skill => {
-    if (skill.path === path) return false
-    return (
-      skill.diagnostics.some(one => one.path === path && isSame(one)) ||
-      (skill.license.source === path && skill.warnings.some(isSame))
-    )
-  })
-  const closed = boundary === undefined ? [] : skillPaths.filter(skill => isInside(boundary as RepoPath, skill as RepoPath))
-  const costsSkills = costs.length + closed.length
-  return costsSkills === 0 ? undefined : costsSkills
+/** The worst first, then by path and line. */
+function bySeverity(left: Finding, right: Finding): number {
+  return RANK[left.severity] - RANK[right.severity] || compareBytes(left.path, right.path) || (left.line ?? 0) - (right.line ?? 0)
 }
 
-/** The folder in which a license is missing: `folder` where nothing in it has one, else the deepest one around all that has none. */
-function findUnlicensed(folder: RepoPath, content: readonly { path: string; license?: License | undefined }[]): RepoPath | null {
-  const unlicensed = content.filter(({ license }) => license?.kind === 'none')
-  const places = unlicensed.map(({ path }) => parentOf(path as RepoPath))
-  if (unlicensed.length === content.length) return places.length === 0 ? null : folder
-  return places.length === 0 ? null : places.reduce(commonFolder)
-}
-
-function commonFolder(left: RepoPath, right: RepoPath): RepoPath {
-  return [...ancestorsOf(left), left].findLast(folder => isInside(folder, right)) ?? ROOT
-}
-
-/** Selects paths that concern a folder: everything inside, the manifests above, and the root for findings about the whole tree. */
-export function concerning(folder: RepoPath): (path: RepoPath) => boolean {
-  const above = new Set<string>(ancestorsOf(folder).map(ancestor => joinPath(ancestor, MANIFEST_FILE)))
-  return path => path === '' || above.has(path) || isInside(folder, path)
-}
+const RANK = { error: 0, warning: 1, info: 2 } as const
 
 function inFolder<Row>(rows: ReadonlyMap<string, Row>, folder: RepoPath): [string, Row][] {
   return [...rows].filter(([path]) => isInside(folder, path as RepoPath)).sort(([left], [right]) => compareBytes(left, right))

@@ -3,6 +3,7 @@ import {
   Counts,
   Diagnostic,
   DocumentListing,
+  FindingLevel,
   IndexErrorCode,
   License,
   ManifestMetadata,
@@ -57,6 +58,7 @@ export type SkillReport = z.infer<typeof SkillReport>
 
 /** A problem or a note for the author, at the place to change. */
 export const Finding = z.object({
+  level: FindingLevel,
   severity: Diagnostic.shape.severity,
   code: z.string(),
   path: Path,

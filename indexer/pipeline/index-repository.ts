@@ -27,6 +27,7 @@ import type { SnapshotWriter } from '../snapshot/snapshot-writer.ts'
 import { IndexError } from './index-error.ts'
 import { type IndexOptions, NO_TIME_USED, TIME_SHARES, type UsedTime } from './progress.ts'
 import { readContent } from './read-content.ts'
+import { readFindings } from './read-findings.ts'
 import { withAskedSizes } from './read-tree.ts'
 
 type IndexedRepository = Pick<HostRepository, 'name' | 'visibility'>
@@ -59,7 +60,9 @@ export async function indexRepository<Written>(
   signal?.throwIfAborted()
 
   onProgress({ stage: 'write', done: 0, total: null })
-  const { tables, root } = await runYielding(assembleInSteps(plan, content), signal)
+  const assembled = await runYielding(assembleInSteps(plan, content), signal)
+  const { root } = assembled
+  const tables = { ...assembled.tables, findings: await readFindings(blobs, plan, assembled, signal) }
   for (const name of Object.keys(tables).sort() as (keyof typeof tables)[]) await writer.addTable(name, tables[name] as never)
   await options.confirm?.()
   signal?.throwIfAborted()

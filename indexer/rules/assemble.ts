@@ -15,9 +15,11 @@ import { type Plan, type PlannedSkill, unreadableBlob } from './plan.ts'
 import { manifestMetadata, manifestsAbove, ruleChain } from './rule-chain.ts'
 import { buildContext, buildListing } from './skill-rows.ts'
 import type { TreeFile } from './tree.ts'
+import { unlicensedFolders } from './unlicensed.ts'
 
 export interface Assembled {
-  tables: { [Name in TableName]: Rows<Name> }
+  /** Without that of findings, for which texts are read once more. */
+  tables: { [Name in Exclude<TableName, 'findings'>]: Rows<Name> }
   root: SnapshotHeader['root']
 }
 
@@ -63,6 +65,13 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
     ]),
   )
   const delivered = yield* buildDelivered({ plan, content, fileRows, contexts: listed })
+  if (plan.visibility === 'public') {
+    const ownContexts = contexts.filter(([path, { target }]) => target === undefined || listings.has(path as RepoPath))
+    for (const [folder, unlicensed] of unlicensedFolders([...ownContexts, ...documents], folders.rows)) {
+      const row = folders.rows.get(folder)
+      if (row) folders.rows.set(folder, { ...row, unlicensed })
+    }
+  }
   const rootFolder = folders.rows.get(ROOT) as FolderRow
   const rootManifest = plan.policy.manifests.get(ROOT)
 

@@ -53,6 +53,7 @@ export interface Plan {
   /** The license of what belongs to no skill in a folder. */
   licenseOutsideSkills(folder: RepoPath): ResolvedLicense
   isServed(license: ResolvedLicense): boolean
+  visibility: 'public' | 'private'
   /** A limit left something out. */
   truncated: boolean
   diagnostics: DiagnosticRow[]
@@ -109,6 +110,7 @@ export function planContent(
   return {
     tree,
     policy,
+    visibility,
     skills,
     files: budget.files,
     licenseOf,

@@ -62,6 +62,8 @@ export interface ParsedSkill {
   internal: boolean
   /** What a reviewer looks for in the description that the front matter declares. */
   descriptionFacts: DeliveredFacts
+  /** The whole file. */
+  text: string
   /** Everything after the front matter, unchanged. */
   body: string
   /** Lines of the file above the body. */
@@ -116,6 +118,7 @@ export function parseSkill(path: RepoPath, text: string, repositoryName: string)
       text.slice(0, reading.bodyAt || FRONT_MATTER_BYTES),
       textOf(fields, 'description') ?? '',
     ),
+    text,
     body,
     linesBeforeBody: countLineBreaks(text, 0, reading.bodyAt),
     headings: reading.headings,

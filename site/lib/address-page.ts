@@ -91,6 +91,8 @@ export type AddressPage =
       request: PageRequest
       content: PageContent
       moved: Latest | null
+      /** How many there are of all levels; `null` until the index is ready. */
+      findings: number | null
       /** Of changes: those that may be compared, if the host says. */
       refs: RefList | null
       /** Of changes: what lies between the two commits. */
@@ -131,8 +133,9 @@ export async function loadAddressPage(
   const request = { ...requested, from: requested.from ?? base?.from }
   // Formatted again, so that the path is canonical on its way to the API.
   const asking = formatAddress(asked.address)
-  const [mount, view, latest, refs] = await Promise.all([
+  const [mount, findings, view, latest, refs] = await Promise.all([
     client.get('mounts', asking, {}),
+    countFindings(client, asking),
     loadView(client, asked.address, request, base?.isFirst),
     asked.address.ref === null ? null : findLatest(client, asked.address),
     request.view === 'changes' ? client.get('refs', asking, {}) : null,
@@ -178,6 +181,7 @@ export async function loadAddressPage(
     request,
     content,
     moved,
+    findings,
     refs: refs?.ok ? refs.answer : null,
     between,
   }
@@ -223,6 +227,13 @@ export function sidesOf(content: PageContent): ComparedSides | null {
 
 function withQuery(location: string, query: URLSearchParams): string {
   return query.size > 0 ? `${location}?${query}` : location
+}
+
+async function countFindings(client: ApiClient, address: string): Promise<number | null> {
+  const result = await client.get('findings', address, { limit: '1' })
+  if (!result.ok || result.answer.status !== 'ready') return null
+  const { look, breaks, style } = result.answer.counts
+  return look + breaks + style
 }
 
 /** The login, when the address ends after it; else `null`. */

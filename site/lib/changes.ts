@@ -1,5 +1,7 @@
 import type { ChangeFacts, ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
+import type { FrontMatterValue } from '#core/contract/skill.ts'
 import type { PageT } from '#words/t.ts'
+import type { Point } from './look-at.ts'
 import type { Ui } from './ui.ts'
 
 /** Each kind of change has a sign beside its color. */
@@ -23,6 +25,37 @@ export function factsOf(facts: ChangeFacts, t: PageT): string[] {
     ...(serving === undefined ? [] : [t(`changes.facts.${serving}`)]),
     ...(truncated ? [t('changes.facts.more', { kinds: truncated.join(', ') })] : []),
   ]
+}
+
+/** A point on one line. */
+export function pointWords(point: Point, t: PageT): string {
+  switch (point.kind) {
+    case 'description':
+      return point.after === null ? t('changes.points.noDescription') : t('changes.points.description', { after: point.after })
+    case 'command':
+      return t('changes.points.command', { command: point.command })
+    case 'host':
+      return t('changes.points.host', { host: point.host })
+    case 'allowedTools':
+      return t('changes.points.allowedTools', { after: spellValue(point.after) })
+    case 'hidden':
+      return t('changes.points.hidden', { codePoint: point.codePoint, count: String(point.count) })
+    case 'script':
+      return t('changes.points.script', { path: point.path })
+    case 'rules':
+      return t(`changes.points.rules.${point.change}`)
+    case 'more':
+      return t('changes.points.more', {
+        kinds: point.kinds.map(kind => t.find(`changes.kindsOfFacts.${kind}`) ?? kind).join(', '),
+      })
+  }
+}
+
+/** A value of a front matter as words; a list with its members. */
+export function spellValue(value: FrontMatterValue | null): string {
+  if (value === null) return '–'
+  if (Array.isArray(value) && value.every(one => typeof one === 'string')) return value.join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** The same, without a description that is told elsewhere. */

@@ -25,6 +25,8 @@ export interface Versions {
   /** The commits that a shortened hash may mean. */
   commitsLike(address: Address, hash: string): Promise<readonly string[]>
   between(address: Address, from: string, to: string): Promise<BetweenCommits>
+  /** What a comparison begins at, as an address spells it, and whether it is indexed; `null`: nothing. Starts no job. */
+  indexedBase(address: Address): Promise<{ ref: string; commit: string; isIndexed: boolean } | null>
   /** The first changes; `null` unless both sides are indexed. Starts no job. */
   changesIfIndexed(address: Address, from: string): Promise<ChangesPage | null>
 }
@@ -55,6 +57,7 @@ export function versionsOfClient(client: ApiClient): Versions {
       const dateOf = (commit: string) => tags.find(tag => tag.commit === commit)?.date ?? null
       return { fromDate: dateOf(from), toDate: dateOf(to), commits: null }
     },
+    indexedBase: async () => null,
     changesIfIndexed: async () => null,
   }
 }

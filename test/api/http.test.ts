@@ -8,6 +8,7 @@ import { type TestApp, testApp } from '#test/support/test-app.ts'
 const URLS: Record<Route, string> = {
   mounts: '/api/v1/mounts/local/acme/tools',
   browse: '/api/v1/browse/local/acme/tools',
+  findings: '/api/v1/findings/local/acme/tools',
   find: '/api/v1/find/local/acme/tools?query=x',
   skills: '/api/v1/skills/local/acme/tools?path=x',
   files: '/api/v1/files/local/acme/tools?path=x',

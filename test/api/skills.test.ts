@@ -133,7 +133,11 @@ test('references inside the mount are listed, one outside is a warning', async (
   expect(whole.skill.references).toEqual(['shared.md', 'skills/short/notes.md'])
   const mounted = await app.askReady('skills', `${HANDBOOK}/skills/short`, { path: 'skills/short/SKILL.md' })
   expect(mounted.skill.references).toEqual(['skills/short/notes.md'])
-  expect(mounted.skill.warnings).toContainEqual({ code: 'reference.outside', message: expect.stringContaining('shared.md') })
+  expect(mounted.skill.warnings).toContainEqual({
+    code: 'reference.outside',
+    level: 'style',
+    message: expect.stringContaining('shared.md'),
+  })
 })
 
 test('rules and includes from above the mount are delivered, and stay unreadable as files', async () => {

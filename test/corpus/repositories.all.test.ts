@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readReport } from '#cli/check.ts'
+import { encodePath } from '#core/repo-path.ts'
 import { listen } from '#test/mcp/scene.ts'
 import {
   CORPUS,
@@ -10,6 +12,7 @@ import {
   corpusRepositories,
   unpackCorpus,
 } from '#test/support/corpus.ts'
+import { allFindings, expectedFindings } from '#test/support/findings.ts'
 import { readOracle } from '#test/support/oracle.ts'
 import { compareMount } from './agreement.ts'
 import { testClients } from './clients.ts'
@@ -42,8 +45,27 @@ describe.runIf(CORPUS !== null)('repositories that exist', () => {
     testGolden(corpus, repository, () => opened)
     test('is delivered as an independent reader reads it', () => expectOracle(repository, opened))
     testClients(repository, () => opened)
+    test('has the findings that the check of a checkout has', () => expectFindings(repository, opened))
   })
 })
+
+/** The root, and two folders with skills. */
+async function expectFindings({ owner, name }: CorpusRepository, { service, commit }: Opened): Promise<void> {
+  const { app, root } = service
+  const address = `/local/${owner}/${name}@${commit}`
+  const { index } = await app.ask('mounts', address)
+  if (index.status !== 'ready') throw new Error(index.status)
+  const directories = index.skills.map(({ directory }) => directory).filter(directory => directory !== '')
+  const [first = ''] = directories
+  for (const folder of new Set(['', first.split('/').slice(0, -1).join('/'), directories.at(-1) ?? ''])) {
+    const { report } = await readReport(join(root, owner, name, folder), {})
+    if (report.status !== 'checked') throw new Error(report.message)
+    const expected = expectedFindings(report)
+    const at = folder === '' ? address : `${address}/${encodePath(folder)}`
+    expect(await allFindings(app, at), at).toEqual(expected)
+    expect(await allFindings(app, address, { path: folder }), at).toEqual(expected)
+  }
+}
 
 async function expectOracle(repository: CorpusRepository, { service, commit }: Opened): Promise<void> {
   const golden = JSON.parse(readFileSync(join(GOLDEN, `${repository.directory}.json`), 'utf8')) as Summary

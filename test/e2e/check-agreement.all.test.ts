@@ -58,7 +58,11 @@ function shapeOf({ delivery, license, warnings, name, description }: Checked['sk
   const metadata = { name, description, license }
   if (delivery.kind === 'described') return { ...metadata, warnings, full: false, pages: 1, complete: true }
   const { pages, complete, rules, body, includes, files, references, characters, bytes } = delivery
-  const outsideWarnings = delivery.outside.map(path => ({ code: 'reference.outside', message: expect.stringContaining(path) }))
+  const outsideWarnings = delivery.outside.map(path => ({
+    code: 'reference.outside',
+    level: 'style',
+    message: expect.stringContaining(path),
+  }))
   const sizes = (pieces: typeof rules) => pieces.map(piece => [piece.path, piece.characters, piece.bytes])
   return {
     ...metadata,

@@ -59,7 +59,13 @@ describe('overview', () => {
       mounts: () =>
         readyMount({
           truncated: true,
-          skills: [{ ...skill, warnings: [{ code: 'name.duplicate', message: 'the name is taken' }], describedOnly: true }],
+          skills: [
+            {
+              ...skill,
+              warnings: [{ code: 'name.duplicate', level: 'style', message: 'the name is taken' }],
+              describedOnly: true,
+            },
+          ],
           diagnostics: [
             { code: 'manifest.unreadable', severity: 'error', path: 'x/SKILLSET.md', boundary: 'x', message: 'yaml: no mapping' },
           ],

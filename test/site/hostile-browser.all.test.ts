@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('hostile words in a browser', () => {
       directory: 'a',
       name: words,
       description: words,
-      warnings: [{ code: 'x.y', message: words }],
+      warnings: [{ code: 'x.y', level: 'breaks' as const, message: words }],
       translations: {},
     })
     const license = () => ({ kind: 'open' as const, name: words, source: words })

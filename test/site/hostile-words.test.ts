@@ -28,7 +28,7 @@ describe('hostile words', () => {
   const diagnostics = [
     { code: HOSTILE, severity: 'error' as const, path: HOSTILE, boundary: HOSTILE, field: HOSTILE, message: HOSTILE },
   ]
-  const warnings = [{ code: HOSTILE, field: HOSTILE, message: HOSTILE }]
+  const warnings = [{ code: HOSTILE, level: 'look' as const, field: HOSTILE, message: HOSTILE }]
   const document = { path: HOSTILE, title: HOSTILE, summary: HOSTILE }
   const body = `${HOSTILE}\n\n[x](javascript:alert(1)) ![x](http://evil.example/x.png) <iframe src=//evil.example>\n\n<style>*{}</style>\n\n# ${HOSTILE}\n\n|a|\n|:-:|\n|${HOSTILE}|\n`
   const answers: Answers = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SkillListing } from '#core/contract/shared.ts'
-import { withMessage } from '#core/finding-messages.ts'
+import { withLevel, withMessage } from '#core/finding-messages.ts'
 import { finding, reason } from '#words/findings.ts'
 import { browsePage, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
@@ -28,7 +28,7 @@ function skill(directory: string, more: Partial<SkillListing> = {}): SkillListin
 const SKILLS = [
   ...['b/two', 'b/one', 'a/x/deep', 'top'].map(directory => skill(directory)),
   skill('b/closed', { license: CLOSED, describedOnly: true }),
-  skill('a/x/odd', { warnings: [{ code: 'name.invalid', message: 'odd' }] }),
+  skill('a/x/odd', { warnings: [{ code: 'name.invalid', level: 'breaks', message: 'odd' }] }),
   ...[0, 1, 2, 3].map(index => skill(`c/s${index}`)),
 ]
 const complete = (skills = SKILLS) =>
@@ -220,8 +220,8 @@ test('a finding with a line links to it, in the source of its file', async () =>
     { code: 'x.y', severity: 'warning' as const, path: 'a.md', message: 'it has 7 lines' },
   ]
   const warnings = [
-    withMessage(finding('text.html_comment', { lines: reason('lines', { list: '12, 40' }) })),
-    withMessage(finding('text.html_comment:in', { path: 'shared/a.md', lines: reason('line', { n: 2 }) })),
+    withLevel(finding('text.html_comment', { lines: reason('lines', { list: '12, 40' }) })),
+    withLevel(finding('text.html_comment:in', { path: 'shared/a.md', lines: reason('line', { n: 2 }) })),
   ]
   const { get } = await open({ mounts: () => readyMount({ diagnostics }), skills: () => skillPage({ warnings }) })
   const linesOf = async (target: string) =>
@@ -238,8 +238,8 @@ test.each([
   ['de', 'in Zeile 3 ist ein Anführungszeichen nicht geschlossen', 'Zeile 3', 'den Zeilen 12'],
 ])('a warning has its line once, as the link to it (%s)', async (language, sentence, line, lines) => {
   const warnings = [
-    withMessage(finding('front_matter.invalid', { why: reason('openQuote', { n: 3 }) })),
-    withMessage(finding('text.html_comment', { lines: reason('lines', { list: '12, 40' }) })),
+    withLevel(finding('front_matter.invalid', { why: reason('openQuote', { n: 3 }) })),
+    withLevel(finding('text.html_comment', { lines: reason('lines', { list: '12, 40' }) })),
   ]
   const { get } = await open({ skills: () => skillPage({ warnings }) })
   const { html } = await get(SKILL, 'GET', { 'accept-language': language })

@@ -77,21 +77,51 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
       await page.waitForURL(/path=two\/SKILL\.md/)
     }))
 
-  test('has no one-character shortcut once they are switched off, on the next page too', () =>
+  test('lists the keys, and has none of one character once they are switched off, on the next page too', () =>
     visit(`${PAGE}?view=find&query=x`, async page => {
-      await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck()
-      await page.goto(`${site.origin}${PAGE}?view=find&query=x`)
-      expect(await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).isChecked()).toBe(false)
+      await page.keyboard.press('?')
+      const list = page.getByRole('dialog', { name: 'Keys' })
+      expect(await list.locator('kbd').allTextContents()).toEqual(['/', 'n', 'p', 'y', '?'])
       const before = page.url()
-      await page.keyboard.press('/')
       await page.keyboard.press('y')
-      expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY')
-      expect(page.url()).toBe(before)
-      await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).check()
+      await page.getByRole('checkbox', { name: 'Use these keys' }).uncheck()
       await page.keyboard.press('Escape')
+      await list.waitFor({ state: 'hidden' })
+      await page.goto(before)
+      for (const key of ['/', 'y', 'n', '?']) await page.keyboard.press(key)
+      expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY')
+      expect(await page.locator('dialog[open]').count()).toBe(0)
+      expect(page.url()).toBe(before)
+      await page.getByRole('button', { name: 'Keys' }).click()
+      await page.getByRole('checkbox', { name: 'Use these keys' }).check()
+      await page.getByRole('button', { name: 'Close' }).click()
       await page.locator('main').focus()
       await page.keyboard.press('/')
       expect(await page.evaluate('document.activeElement.id')).toBe('find-query')
+    }))
+
+  test('goes to the next and the previous stop, with the focus', () =>
+    visit(`${PAGE}?view=file&path=a.ts`, async page => {
+      await page.evaluate(`for (const id of ['L2', 'L9', 'L17']) document.getElementById(id).dataset.stop = ''
+        document.getElementById('L9').hidden = true
+        document.querySelector('main').style.paddingBottom = '200vh'`)
+      const press = async (key: string) => {
+        await page.keyboard.press(key)
+        return page.evaluate<[id: string, top: number]>(
+          '[document.activeElement.id, Math.round(document.activeElement.getBoundingClientRect().top)]',
+        )
+      }
+      expect(await press('n')).toEqual(['L2', 16])
+      expect(await press('n')).toEqual(['L17', 16])
+      expect(await press('n')).toEqual(['L17', 16])
+      expect(await press('p')).toEqual(['L2', 16])
+      expect((await press('p'))[0]).toBe('L2')
+      await page.evaluate(
+        'document.activeElement.blur(); scrollTo(0, document.getElementById("L9").parentElement.offsetTop + 150)',
+      )
+      expect((await press('p'))[0]).toBe('L2')
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate('document.activeElement.parentElement.id')).toBe('L2')
     }))
 
   test('keeps a range of lines in the URL, and opens the permanent link by a key', () =>

@@ -39,7 +39,7 @@ test('a text that is no address is shown again with its fault', async () => {
   expect(attributesOf(html, 'input', 'value')).toContain('local/acme')
 })
 
-test('a page has its styles and one script, and the policy lets no others in', async () => {
+test('a page has its styles, the script of its colors and one more, and the policy lets no others in', async () => {
   for (const target of [
     '/',
     '/open',
@@ -50,7 +50,11 @@ test('a page has its styles and one script, and the policy lets no others in', a
     '/owners/gh/acme',
   ]) {
     const { headers, html } = await site.get(target)
-    expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual(['<style>', '<script type="module">'])
+    expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual([
+      '<script>',
+      '<style>',
+      '<script type="module">',
+    ])
     const policy = String(headers['content-security-policy'])
     for (const part of ["default-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"])
       expect(policy).toContain(part)

@@ -83,7 +83,7 @@ describe('skill', () => {
   })
 
   test('a warning shows the value that it concerns', async () => {
-    const warnings = [{ code: 'name.invalid', field: 'name', message: 'not a valid name' }]
+    const warnings = [{ code: 'name.invalid', level: 'breaks' as const, field: 'name', message: 'not a valid name' }]
     const { get } = await open({ skills: () => skillPage({ warnings, frontMatter: { name: 'My PDF' } }) })
     expect(textOf((await get(SKILL)).html)).toContain('name.invalid name : My PDF')
   })
@@ -154,7 +154,7 @@ describe('skill', () => {
       skills: () =>
         skillPage({
           frontMatter: { compatibility: 'needs git', 'allowed-tools': ['Read', 'Bash'], metadata: { author: 'Acme' } },
-          warnings: [{ code: 'reference.broken', message: 'references/gone.md leads to nothing' }],
+          warnings: [{ code: 'reference.broken', level: 'breaks', message: 'references/gone.md leads to nothing' }],
           files: ['skills/pdf/c++.md'],
           references: ['skills/other/SKILL.md'],
           oversized: [{ path: 'skills/pdf/big.bin', size: 3 * 1024 * 1024, sourceUrl: 'https://host.example/big.bin' }],

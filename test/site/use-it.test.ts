@@ -89,7 +89,7 @@ test.each([
   'front_matter.invalid',
   'front_matter.repaired',
 ])('a skill that install programs refuse, because %s, is not offered to them', async code => {
-  const warnings = [{ code, message: 'no description' }] as const
+  const warnings = [{ code, level: 'breaks', message: 'no description' }] as const
   const { get } = await open({ skills: () => skillPage({ warnings: [...warnings] }) }, { baseUrl: BASE })
   const text = textOf((await get(SKILL)).html)
   expect(text).toContain('This skill is not offered for installation')

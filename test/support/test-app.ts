@@ -102,7 +102,7 @@ export interface TestApp {
   /** A 200 of an endpoint. `query` is encoded. */
   ask<Name extends EndpointName>(name: Name, address: string, query?: Record<string, string | number>): Promise<AnswerOf<Name>>
   /** A 200 of an endpoint that is ready. */
-  askReady<Name extends 'browse' | 'find' | 'skills'>(
+  askReady<Name extends 'browse' | 'findings' | 'find' | 'skills'>(
     name: Name,
     address: string,
     query?: Record<string, string | number>,

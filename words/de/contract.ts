@@ -11,6 +11,24 @@ export const CONTRACT: Readonly<Record<string, string>> = {
     'Die ausgelieferten Dateien, deren Commits aufgeführt sind. Ein Host sagt die Commits aller Dateien womöglich nicht ohne großen Aufwand.',
   'Older commits, or commits of other files of the skill or the folder, may be missing.':
     'Ältere Commits, oder Commits anderer Dateien des Skills oder des Ordners, können fehlen.',
+  'What the author of skills and manifests should know': 'Was der Autor von Skills und Manifesten wissen sollte',
+  '`look`: hidden from readers of the rendered page. `breaks`: an agent or a program receives less than its author meant. `style`: all of it arrives.':
+    '`look`: auf der gestalteten Seite nicht zu sehen. `breaks`: Ein Agent oder ein Programm bekommt weniger, als der Autor meinte. `style`: Alles kommt an.',
+  'Canonical folder inside the mount, or exact path of a `SKILL.md`; default: the mounted folder.':
+    'Kanonischer Ordner innerhalb der Adresse oder genauer Pfad einer `SKILL.md`; Standard: der Ordner der Adresse.',
+  'Only findings of this level; default: all.': 'Nur Befunde dieser Stufe; Standard: alle.',
+  'Findings on a page at most.': 'Höchstens so viele Befunde auf einer Seite.',
+  'The file or folder to look at.': 'Die Datei oder der Ordner, um den es geht.',
+  'Counted from 1; the first of several. Absent where it is not known.':
+    'Von 1 an gezählt; von mehreren die erste. Fehlt, wo sie nicht bekannt ist.',
+  'Of the front matter.': 'Im Frontmatter.',
+  'What to do.': 'Was zu tun ist.',
+  'The `SKILL.md` that it concerns.': 'Die `SKILL.md`, die er betrifft.',
+  'How many skills it keeps from agents, in full or in part, where it stands at another file.':
+    'Wie viele Skills er Agenten ganz oder teilweise vorenthält, wenn er an einer anderen Datei steht.',
+  'Findings of each level, whatever `level` asks for.': 'Befunde jeder Stufe, was immer `level` verlangt.',
+  'By level, path, line, code and message.': 'Nach Stufe, Pfad, Zeile, Code und Meldung.',
+  'Says whether the index is partial.': 'Sagt, ob der Index unvollständig ist.',
   'Branches and tags of the repository': 'Branches und Tags des Repositorys',
   'In byte order of their names.': 'In der Byte-Reihenfolge ihrer Namen.',
   'What the tag leads to. Absent where that is no commit, or cannot be said now.':

@@ -4,7 +4,7 @@ import { CONTRACT } from './contract.ts'
 import { COUNTS } from './counts.ts'
 import { ERRORS } from './errors.ts'
 import { FILES } from './files.ts'
-import { FINDINGS, REASONS } from './findings.ts'
+import { FINDINGS, KINDS, REASONS } from './findings.ts'
 import { FRAME } from './frame.ts'
 import { PEOPLE } from './people.ts'
 import { REFERENCE } from './reference.ts'
@@ -20,6 +20,7 @@ export const DE: Words = {
   reference: REFERENCE,
   errorOnPage: ERRORS,
   finding: FINDINGS,
+  findingKind: KINDS,
   reason: REASONS,
   advice: ADVICE,
   contract: CONTRACT,

@@ -4,7 +4,7 @@ import { COUNTS } from './counts.ts'
 import { ERRORS, ERRORS_ON_PAGES } from './errors.ts'
 import { FAULTS } from './faults.ts'
 import { FILES } from './files.ts'
-import { FINDINGS, REASONS } from './findings.ts'
+import { FINDINGS, KINDS, REASONS } from './findings.ts'
 import { FRAME } from './frame.ts'
 import { PEOPLE } from './people.ts'
 import { PROBLEMS } from './problems.ts'
@@ -24,6 +24,7 @@ export const PAGES = {
   counts: COUNTS,
   reference: REFERENCE,
   finding: FINDINGS,
+  findingKind: KINDS,
   reason: REASONS,
   /** What to do about a finding, by its code. */
   advice: ADVICE,

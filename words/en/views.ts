@@ -296,6 +296,21 @@ export const VIEWS = {
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
     commitsOf: 'There may be more: these are the latest commits of {count} files.',
+    since: 'Changed since',
+    /** What to look at, a line each. */
+    points: {
+      description: 'new description: {after}',
+      noDescription: 'has no description any more',
+      command: 'runs {command}',
+      host: 'names {host}',
+      allowedTools: 'may use without asking: {after}',
+      hidden: 'has hidden characters: {codePoint} ×{count}',
+      script: 'can be run: {path}',
+      rules: { added: 'new rules', changed: 'other rules', removed: 'rules are gone' },
+      more: 'there may be more: {kinds}',
+    },
+    /** Lists that a limit cuts. */
+    kindsOfFacts: { hiddenCharacters: 'hidden characters', hosts: 'hosts', commands: 'commands', executables: 'scripts' },
     /** What a reviewer looks for. */
     facts: {
       hidden: 'new hidden characters: {codePoint} ×{count} in {path}, line {line}',

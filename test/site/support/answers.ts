@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { errorBody } from '#api/http/error-handler.ts'
 import { type AnswerOf, ENDPOINTS, type EndpointName } from '#core/contract/endpoints.ts'
+import type { FindingsPage, ListedFinding } from '#core/contract/findings.ts'
 import { ErrorAnswer } from '#core/contract/shared.ts'
 import { ERROR_STATUS, type ErrorCode, type ErrorDetails, ServiceError } from '#core/errors.ts'
 import type { ApiTransport, Credentials } from '#site/lib/api-client.ts'
@@ -23,6 +24,7 @@ export type Answers = { [Name in EndpointName]?: (question: Question) => AnswerO
  * contract first, so that no page is tried with something the API could not say.
  */
 export function answering(answers: Answers): ApiTransport {
+  answers = { findings: () => findingsPage([]), ...answers }
   return async (url, credentials) => {
     const question = { ...readQuestion(url), credentials }
     const answer = answers[question.endpoint]?.(question) ?? new ServiceError('mount.repo_not_found')
@@ -31,6 +33,13 @@ export function answering(answers: Answers): ApiTransport {
     const refused = errorBody(answer)
     return { status: answer.status, body: JSON.stringify(ErrorAnswer.parse(refused)), answer: refused }
   }
+}
+
+/** A repository with these findings. */
+export function findingsPage(items: readonly ListedFinding[], page: Partial<FindingsPage> = {}): FindingsPage {
+  const counts = { look: 0, breaks: 0, style: 0 }
+  for (const { level } of items) counts[level]++
+  return { status: 'ready', commit: COMMIT, counts, items: [...items], diagnostics: [], nextCursor: null, ...page }
 }
 
 export function refusal(code: ErrorCode, details: ErrorDetails = {}): ServiceError {

@@ -1,3 +1,5 @@
+import { SCHEME_SCRIPT } from '#site/lib/scheme-script.ts'
+
 /** The little of HTML that the tests need to read, without a browser. */
 
 // A quoted value may hold `>`.
@@ -53,10 +55,11 @@ export function titleOf(html: string): string {
   return decodeEntities(/<title>([\s\S]*?)<\/title>/.exec(html)?.[1] ?? '')
 }
 
-/** The scripts of a page: of all pages, the last element; of the documentation, that of the search, too. One of a repository would be elsewhere, and stays. */
+/** The scripts of a page: that of its colors in the head, word for word; one that is the last element; in the documentation, that of the search. One of a repository would be elsewhere, and stays. */
+const SCHEME = `<script>${SCHEME_SCRIPT}</script>`
 const PAGE_SCRIPT = /<script type="module">(?:(?!<script)[\s\S])*<\/script>(?=\s*<\/body>)/
 const SEARCH_SCRIPT =
-  /(<main [^>]*>\s*<div class="docs">\s*<docs-search (?:(?!<script)[\s\S])*)<script type="module">[\s\S]*?<\/script>/
+  /(<div class="header-field">\s*<svg (?:(?!<script)[\s\S])*<docs-search (?:(?!<script)[\s\S])*)<script type="module">[\s\S]*?<\/script>/
 
 /** A picture that this origin has checked and cut: its URL is an address, encoded, and it has no words. */
 const PICTURE = /^<img src="\/picture\/[\w@%./-]+" alt="" width="\d+" height="\d+" decoding="async">$/
@@ -69,7 +72,7 @@ const PAGE_STYLES = /<style>[\s\S]*?<\/style>/
  * repository.
  */
 export function dangersOf(html: string): string[] {
-  const foreign = html.replace(PAGE_STYLES, '').replace(PAGE_SCRIPT, '').replace(SEARCH_SCRIPT, '$1')
+  const foreign = html.replace(PAGE_STYLES, '').replace(SCHEME, '').replace(PAGE_SCRIPT, '').replace(SEARCH_SCRIPT, '$1')
   const tags = tagsOf(foreign).filter(tag => !PICTURE.test(tag))
   return [
     ...tags.filter(tag => /^<(?:script|img|iframe|object|embed|style|base|video|audio|source)\b/i.test(tag)),

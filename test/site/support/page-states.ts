@@ -38,7 +38,7 @@ const DIAGNOSTICS = (['error', 'warning', 'info'] as const).map(severity => ({
   path: 'a.md',
   message: `Look at ${LONG}.`,
 }))
-const WARNINGS = [{ code: 'name.duplicate', message: 'it is there twice' }]
+const WARNINGS = [{ code: 'name.duplicate', level: 'style' as const, message: 'it is there twice' }]
 const SKILL = {
   path: 'skills/pdf/SKILL.md',
   directory: 'skills/pdf',

@@ -72,7 +72,7 @@ describe('the overview', () => {
       license: { kind: 'restricted', name: 'Own', source: null },
       describedOnly: true,
     })
-    const warned = skill('w', { warnings: [{ code: 'body.long', message: 'too long' }] })
+    const warned = skill('w', { warnings: [{ code: 'body.long', level: 'style', message: 'too long' }] })
     const lines = linesOf(overview([rest, warned]))
     expect(lines).toContain('  s/closed  described only  Own')
     expect(lines).toContain('  s/w        ~1,234 tokens  1 warning')

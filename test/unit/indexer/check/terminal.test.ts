@@ -332,7 +332,7 @@ function made(code: string, values: Values, line?: number): Finding {
 }
 
 function finding(change: Partial<Finding>): Finding {
-  return { severity: 'warning', code: 'body.long', path: 'SKILL.md', message: 'long', ...change }
+  return { level: 'style', severity: 'warning', code: 'body.long', path: 'SKILL.md', message: 'long', ...change }
 }
 
 type Full = Extract<SkillReport['delivery'], { kind: 'full' }>

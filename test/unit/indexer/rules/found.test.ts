@@ -1,19 +1,15 @@
 import { expect, test } from 'vitest'
 import type { WarningRow } from '#core/snapshot/finding-rows.ts'
-import { findingsOfSkill, type SkillText } from '#indexer/check/findings.ts'
+import { foundInSkill, type SkillText } from '#indexer/rules/found.ts'
 import { finding } from '#words/findings.ts'
 
 const PATH = 'a/SKILL.md'
 const FRONT_MATTER = '---\nname: a\ninclude: [gone.md]\n---\n'
 
-const SKILL = {
-  path: PATH,
-  delivery: { kind: 'described', reason: '' },
-  license: { kind: 'none', name: null, source: null },
-} as const
+const LICENSE = { kind: 'none', name: null, source: null } as const
 
 const found = (warnings: WarningRow[], texts: readonly SkillText[] = []) =>
-  findingsOfSkill(SKILL, { warnings, diagnostics: [] }, texts)
+  foundInSkill({ path: PATH, row: { warnings, diagnostics: [], license: LICENSE }, texts, links: () => [] })
 
 function linesOf(target: string, own: string, rules = ''): string[] {
   const texts = [

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import type { ChangedSkill, ChangeItem } from '#core/contract/changes.ts'
+import { lookRows, otherItems } from '#site/lib/look-at.ts'
+
+const SIDE = {
+  sha256: null,
+  bytes: 1,
+  tokens: 1,
+  license: { kind: 'open', name: 'MIT', source: null },
+  full: true,
+  complete: true,
+} as const
+
+function changed(name: string, given: Partial<ChangedSkill> = {}): ChangedSkill {
+  const [path, directory] = [`${name}/SKILL.md`, name]
+  return {
+    kind: 'skill',
+    path,
+    directory,
+    name,
+    change: 'changed',
+    parts: ['body'],
+    causes: [],
+    before: SIDE,
+    after: SIDE,
+    facts: {},
+    ...given,
+  }
+}
+
+const spell = (items: ChangeItem[]) =>
+  lookRows(items).map(({ path, points, skills }) => [path, skills, ...points.map(({ kind }) => kind)])
+
+test('the gravest come first: descriptions, commands, hosts, tools, hidden characters, scripts, rules', () => {
+  const rule = { part: 'rules', path: 'SKILLSET.md', change: 'changed' } as const
+  const items = [
+    changed('a', { parts: ['rules'], causes: [rule] }),
+    changed('b', { facts: { executables: ['b/run.sh'], hosts: [{ host: 'x.example', path: 'b/SKILL.md', line: 3 }] } }),
+    changed('c', { facts: { commands: [{ command: 'sudo x', path: 'c/SKILL.md', line: 1 }] } }),
+    changed('d', { facts: { description: { before: 'Old.', after: 'New.' }, allowedTools: { before: null, after: 'Bash' } } }),
+    changed('e', { facts: { hiddenCharacters: [{ path: 'e/SKILL.md', line: 1, codePoint: 'U+202E', count: 1 }] } }),
+  ]
+  expect(spell(items)).toEqual([
+    ['d/SKILL.md', 1, 'description', 'allowedTools'],
+    ['c/SKILL.md', 1, 'command'],
+    ['b/SKILL.md', 1, 'host', 'script'],
+    ['e/SKILL.md', 1, 'hidden'],
+    ['SKILLSET.md', 1, 'rules'],
+  ])
+})
+
+test('a fact of a file that many skills receive is told once, with their number', () => {
+  const facts = { commands: [{ command: 'sudo x', path: 'SKILLSET.md', line: 2 }] }
+  const rule = { part: 'rules', path: 'SKILLSET.md', change: 'changed' } as const
+  const items = Array.from({ length: 900 }, (_, at) => changed(`s${at}`, { parts: ['rules'], causes: [rule], facts }))
+  expect(spell(items)).toEqual([['SKILLSET.md', 900, 'command', 'rules']])
+})
+
+test('the description of a new skill is no change, and what it runs is', () => {
+  const facts = { description: { before: null, after: 'New.' }, commands: [{ command: 'npx x', path: 'n/SKILL.md', line: 1 }] }
+  expect(spell([changed('n', { change: 'added', before: null, parts: [], facts })])).toEqual([['n/SKILL.md', 1, 'command']])
+})
+
+test('other items stand by what happened to them, those of licenses apart from words', () => {
+  const items = [
+    changed('m', { change: 'moved', movedFrom: 'l/SKILL.md', parts: [] }),
+    changed('a', { change: 'added', before: null, parts: [] }),
+    changed('r', { change: 'removed', after: null, parts: [] }),
+    changed('l', { parts: ['license'] }),
+    changed('w'),
+    changed('d', { facts: { description: { before: 'Old.', after: 'New.' } } }),
+  ]
+  const groups = Object.entries(otherItems(items)).map(([name, group]) => [name, group.map(({ path }: ChangeItem) => path)])
+  expect(groups).toEqual([
+    ['moved', ['m/SKILL.md']],
+    ['added', ['a/SKILL.md']],
+    ['removed', ['r/SKILL.md']],
+    ['license', ['l/SKILL.md']],
+    ['words', ['w/SKILL.md']],
+  ])
+})
