@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { FALLBACK_CSS } from '../../scripts/fallback-fonts.mjs'
 
 const CSS = readFileSync(new URL('../../site/styles/fonts.css', import.meta.url), 'utf8')
 
 interface Face {
   family: string
+  weight: string
   file: string
   characters: Set<number>
 }
@@ -12,6 +14,7 @@ interface Face {
 function facesOf(css: string): Face[] {
   return [...css.matchAll(/@font-face\s*\{([^}]+)\}/g)].map(([, body = '']) => ({
     family: /font-family: "([^"]+)"/.exec(body)?.[1] ?? '',
+    weight: /font-weight: ([^;]+)/.exec(body)?.[1] ?? '',
     file: /url\("([^"]+)"/.exec(body)?.[1] ?? '',
     characters: new Set(
       [...body.matchAll(/U\+([0-9a-f]+)(?:-([0-9a-f]+))?/gi)].flatMap(([, first = '', last = first]) => {
@@ -22,26 +25,40 @@ function facesOf(css: string): Face[] {
   }))
 }
 
-test('no other file has the characters of a preloaded one, which a browser would load as well', () => {
-  const faces = facesOf(CSS)
-  const preloaded = faces.filter(({ file }) => file.startsWith('../fonts/'))
-  expect(preloaded.map(({ family }) => family)).toEqual(['IBM Plex Sans', 'IBM Plex Mono'])
-  for (const { family, characters, file } of preloaded) {
-    const others = faces.filter(face => face.family === family && face.file !== file)
-    expect(others.length).toBeGreaterThan(1)
-    for (const other of others) {
-      const shared = [...characters].filter(character => other.characters.has(character))
+const FONTS = [
+  ['IBM Plex Sans', '400 700'],
+  ['IBM Plex Mono', '400'],
+  ['IBM Plex Mono', '600'],
+] as const
+
+test.each(FONTS)(
+  'of %s %s no other file has the characters of the small one, which a browser would load as well',
+  (family, weight) => {
+    const faces = facesOf(CSS).filter(face => face.family === family && face.weight === weight)
+    const [small, ...more] = faces.filter(({ file }) => file.startsWith('../fonts/'))
+    expect(more).toEqual([])
+    expect(faces.length).toBeGreaterThan(2)
+    for (const other of faces.filter(face => face !== small)) {
+      const shared = [...(small?.characters ?? [])].filter(character => other.characters.has(character))
       expect(shared, other.file).toEqual([])
     }
-  }
+  },
+)
+
+test.each(FONTS)('together the files of %s %s have all of Latin-1, and the minus sign is in the small one', (family, weight) => {
+  const faces = facesOf(CSS).filter(face => face.family === family && face.weight === weight)
+  const missing = Array.from({ length: 256 }, (_, character) => character).filter(
+    character => !faces.some(({ characters }) => characters.has(character)),
+  )
+  expect(missing).toEqual([])
+  expect(faces.filter(({ characters }) => characters.has(0x2212)).map(({ file }) => file)).toEqual([
+    expect.stringContaining('../fonts/'),
+  ])
 })
 
-test('together the files have all of Latin-1', () => {
-  for (const family of ['IBM Plex Sans', 'IBM Plex Mono']) {
-    const faces = facesOf(CSS).filter(face => face.family === family)
-    const missing = Array.from({ length: 256 }, (_, character) => character).filter(
-      character => !faces.some(({ characters }) => characters.has(character)),
-    )
-    expect(missing).toEqual([])
-  }
+test('the fallbacks are those that the script computes, and every one is in the list of its family', () => {
+  const read = (name: string) => readFileSync(new URL(`../../site/styles/${name}`, import.meta.url), 'utf8')
+  expect(read('fallback-fonts.css')).toBe(FALLBACK_CSS)
+  const families = new Set(facesOf(FALLBACK_CSS).map(({ family }) => family))
+  for (const family of families) expect(read('tokens.css')).toContain(`"${family}"`)
 })

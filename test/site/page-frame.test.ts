@@ -6,6 +6,7 @@ import { attributesOf, textOf } from './support/html.ts'
 import { openSite, type Site } from './support/site.ts'
 
 const PAGE = '/local/acme/tools'
+const BROWSE = `${PAGE}?view=browse`
 const SKILL = `${PAGE}?view=skill&path=skills/pdf/SKILL.md`
 
 let site: Site
@@ -133,4 +134,43 @@ describe.skipIf(!hasBrowser)('the frame of a page', () => {
       ).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(page.viewportSize()?.width)
     }))
+
+  /** How far the page moves (CLS) while fonts that were late arrive, with this style before. */
+  async function shiftOf(target: string, style = ''): Promise<number> {
+    let shift = -1
+    await inContext({ viewport: { width: 1000, height: 900 }, bypassCSP: true }, async page => {
+      const { promise: shown, resolve: show } = Promise.withResolvers<void>()
+      await page.route('**/*.woff2', async route => {
+        await shown
+        await route.continue()
+      })
+      await page.addInitScript(`window.shift = 0
+        new PerformanceObserver(list => list.getEntries().forEach(({ value }) => { window.shift += value })).observe({ type: 'layout-shift', buffered: true })`)
+      await page.goto(site.origin + target, { waitUntil: 'domcontentloaded' })
+      if (style !== '') await page.addStyleTag({ content: style })
+      const isPainted = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))'
+      await page.evaluate(isPainted)
+      show()
+      await page.evaluate('document.fonts.ready')
+      await page.evaluate(isPainted)
+      expect(await page.evaluate('[...document.fonts].filter(({ status }) => status === "loaded").length')).toBeGreaterThan(1)
+      shift = await page.evaluate<number>('window.shift')
+    })
+    return shift
+  }
+
+  test('does not move when fonts arrive late, nor when they were there before', async () => {
+    for (const target of ['/', PAGE, BROWSE, '/docs']) expect(await shiftOf(target), target).toBe(0)
+    await inContext({}, async page => {
+      for (const target of [PAGE, BROWSE]) {
+        await page.addInitScript(`window.shift = 0
+          new PerformanceObserver(list => list.getEntries().forEach(({ value }) => { window.shift += value })).observe({ type: 'layout-shift', buffered: true })`)
+        await page.goto(site.origin + target)
+        await page.evaluate('document.fonts.ready')
+        expect(await page.evaluate('window.shift')).toBe(0)
+      }
+    })
+    // The measures of the fallback are why: those of another font move the page.
+    expect(await shiftOf(PAGE, ':root { --mono: "IBM Plex Mono", serif !important }')).toBeGreaterThan(0)
+  })
 })
