@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readyMount, skillPage } from './support/answers.ts'
+import { browsePage, readyMount, skillPage } from './support/answers.ts'
 import { hasBrowser, openBrowser } from './support/browser.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { openSite, type Site } from './support/site.ts'
@@ -11,7 +11,7 @@ const SKILL = `${PAGE}?view=skill&path=skills/pdf/SKILL.md`
 
 let site: Site
 beforeAll(async () => {
-  site = await openSite({ mounts: () => readyMount(), skills: () => skillPage() }, { hosts: ['local', 'gh'] })
+  site = await openSite({ mounts: () => readyMount(), skills: () => skillPage(), browse: () => browsePage() }, { hosts: ['local', 'gh'] })
 })
 afterAll(() => site?.close())
 
