@@ -46,18 +46,24 @@ const FAMILIES = [
   },
 ]
 
+const WEIGHTS = /** @type {const} */ (['regular', 'bold'])
+
 /** `site/styles/tokens.css` names the families: `Plex Sans 1`, `Plex Sans 2`. */
 export const FALLBACK_CSS = [
   '/* Written by scripts/subset-fonts.mjs; scripts/fallback-fonts.mjs says how. */\n',
   ...FAMILIES.flatMap(({ name, advance, fallbacks }) =>
     fallbacks.flatMap((fallback, index) =>
-      ['regular', 'bold'].map(weight =>
-        face(`${name} ${index + 1}`, weight, fallback[weight], advance[weight] / fallback.advance[weight]),
-      ),
+      WEIGHTS.map(weight => face(`${name} ${index + 1}`, weight, fallback[weight], advance[weight] / fallback.advance[weight])),
     ),
   ),
 ].join('\n')
 
+/**
+ * @param {string} family
+ * @param {'regular' | 'bold'} weight
+ * @param {readonly string[]} locals names of one font, as platforms spell it
+ * @param {number} size
+ */
 function face(family, weight, locals, size) {
   const [ascent, descent] = [PLEX.ascent / size, PLEX.descent / size]
   return `@font-face {
@@ -72,6 +78,7 @@ function face(family, weight, locals, size) {
 `
 }
 
+/** @param {number} value */
 function percent(value) {
   return `${Number((value * 100).toFixed(3))}%`
 }
