@@ -6,6 +6,7 @@ import type { GitHost, HostAnswer, HostRepository } from '#core/ports/git-host.t
 import type { HostInstallation, PeopleHost, PersonAnswer } from '#core/ports/people-host.ts'
 import { activeTokens, createAgentToken, deleteAgentToken, tokenItem } from './agent-tokens.ts'
 import type { RequestOrigin } from './audit.ts'
+import type { BrowserName } from './browser-name.ts'
 import type { PeopleContext } from './context.ts'
 import { forget } from './forget.ts'
 import type { HostCredentials } from './host-credentials.ts'
@@ -28,6 +29,8 @@ export interface SessionItem {
   seenAt: string
   /** The session of the request. */
   isCurrent: boolean
+  /** `null`: without a known name. */
+  browser: BrowserName | null
 }
 
 /** `session`: this browser; `everywhere`: all of them; `everything`: also tokens, grants, and what is known of the person. */
@@ -113,8 +116,8 @@ export function createAccount(options: AccountOptions): Account {
 
     async sessions({ viewer }) {
       const { sessions } = await requireRecord(viewer)
-      return activeSessions(sessions, clock.now()).map(({ id, createdAt, seenAt }) => {
-        return { id, createdAt, seenAt, isCurrent: id === viewer.sessionId }
+      return activeSessions(sessions, clock.now()).map(({ id, createdAt, seenAt, browser = null }) => {
+        return { id, createdAt, seenAt, isCurrent: id === viewer.sessionId, browser }
       })
     },
 

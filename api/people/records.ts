@@ -19,6 +19,8 @@ const Session = z.object({
   seenAt: Instant,
   /** The session ends then at the latest. */
   exp: Instant,
+  /** Absent for a browser without a known name. */
+  browser: z.object({ name: z.string(), system: z.string().nullable() }).optional(),
 })
 export type Session = z.infer<typeof Session>
 

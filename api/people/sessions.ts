@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { SESSION_DAYS, SESSION_IDLE_DAYS, SESSIONS_PER_PERSON } from '#core/limits.ts'
+import { browserName } from './browser-name.ts'
 import type { PeopleContext } from './context.ts'
 import type { Cookie } from './cookies.ts'
 import type { PersonRecord, Session } from './records.ts'
@@ -13,13 +14,20 @@ export interface NewSession {
   token: string
 }
 
-export function newSession({ random, clock }: Pick<PeopleContext, 'random' | 'clock'>, person: RecordId): NewSession {
+/** @param userAgent what the browser calls itself */
+export function newSession(
+  { random, clock }: Pick<PeopleContext, 'random' | 'clock'>,
+  person: RecordId,
+  userAgent: string | undefined,
+): NewSession {
   const id = newRecordId(random)
   const token = formatToken({ kind: 'session', person, id }, random.bytes(SECRET_BYTES))
   const now = clock.now()
   const at = now.toISOString()
   const exp = new Date(now.getTime() + SESSION_DAYS * DAY_MS).toISOString()
-  return { token, session: { id, h: hashToken(token), createdAt: at, seenAt: at, exp } }
+  const browser = browserName(userAgent)
+  const session = { id, h: hashToken(token), createdAt: at, seenAt: at, exp, ...(browser === null ? {} : { browser }) }
+  return { token, session }
 }
 
 /** The sessions with another one in front. The oldest of too many ends. */

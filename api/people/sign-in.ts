@@ -100,7 +100,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
       const person = context.recordIds.person(known.value.id)
       const carried = carriedSession(cookies.session, headers)
-      const session = await keepSignIn(options, person, known.value, given.value, carried)
+      const session = await keepSignIn(options, person, known.value, given.value, { carried, userAgent: headers['user-agent'] })
       audit.note('signin.ok', { origin: request, person, id: session.id })
       return { status: 'signed_in', location: begun.to, cookies: [left, cookies.session.set(session.token)] }
     },
@@ -113,10 +113,10 @@ async function keepSignIn(
   person: RecordId,
   account: HostPerson,
   credential: HostCredential,
-  carried: CarriedSession | null,
+  { carried, userAgent }: { carried: CarriedSession | null; userAgent: string | undefined },
 ): Promise<{ id: RecordId; token: string }> {
   const { records, clock } = context
-  const { session, token } = newSession(context, person)
+  const { session, token } = newSession(context, person, userAgent)
   const cred = await credentials.seal(person, credential)
   const now = clock.now()
   let replaced: PersonRecord['cred'] = null

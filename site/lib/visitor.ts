@@ -11,6 +11,8 @@ export interface SessionItem {
   seenAt: string
   /** The session of the request. */
   isCurrent: boolean
+  /** What the browser calls itself; `null` without a known name. */
+  browser: { name: string; system: string | null } | null
 }
 
 /** What pages learn about people from the service directly, without the REST interface. */

@@ -166,6 +166,14 @@ test.runIf(hasBrowser).each([320, 360])('on a screen of %i pixels the header is 
   }
 })
 
+test.runIf(hasBrowser)('the account names the browsers in which a person is signed in', async () => {
+  await inContext(async page => {
+    await signIn(page)
+    await page.goto(`${site.origin}/account`)
+    expect(await page.locator('.session', { hasText: 'this browser' }).textContent()).toMatch(/^\s*Chrome on Linux\s/)
+  })
+})
+
 test.runIf(hasBrowser)('a person who signs out everywhere in one browser is signed out in the other', async () => {
   await inContext(async here => {
     await signIn(here)
