@@ -11,7 +11,10 @@ const SKILL = `${PAGE}?view=skill&path=skills/pdf/SKILL.md`
 
 let site: Site
 beforeAll(async () => {
-  site = await openSite({ mounts: () => readyMount(), skills: () => skillPage(), browse: () => browsePage() }, { hosts: ['local', 'gh'] })
+  site = await openSite(
+    { mounts: () => readyMount(), skills: () => skillPage(), browse: () => browsePage() },
+    { hosts: ['local', 'gh'] },
+  )
 })
 afterAll(() => site?.close())
 
