@@ -3,7 +3,7 @@ import type { Mount, Overview, ReadFirst, Repository } from '#core/contract/moun
 import type { DocumentListing, SkillListing } from '#core/contract/shared.ts'
 import { OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS } from '#core/limits.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
-import { isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
+import type { RepoPath } from '#core/repo-path.ts'
 import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { countsInMount, pageKey, type SkillRow } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
@@ -69,30 +69,15 @@ async function describeFolder(mount: ReadyMount, own: readonly DiagnosticRow[]):
     counts: countsInMount(address.path, folder),
     truncated: header.truncated,
   } as const
-  const [manifest, listed, readFirst, diagnostics] = await Promise.all([
+  const [manifest, listed, diagnostics] = await Promise.all([
     address.path === '' ? header.root.manifest : folder.manifest && snapshot.get('manifests', folder.manifest),
     listContent(mount),
-    readFirstIn(mount),
     diagnosticsOf(snapshot, address.path, own),
   ])
-  return { ...common, ...(manifest && { manifest }), ...listed, readFirst, diagnostics }
+  return { ...common, ...(manifest && { manifest }), ...listed, readFirst: folder.readFirst ?? NOTHING_FIRST, diagnostics }
 }
 
-async function readFirstIn({ snapshot, address }: ReadyMount): Promise<ReadFirst> {
-  const rows = await Promise.all(
-    READ_FIRST.map(async (name): Promise<ReadFirst['files']> => {
-      const path = joinPath(address.path, name)
-      const file = await snapshot.get('files', path)
-      if (file === null) return []
-      const target = file.target !== undefined && isInside(address.path, file.target as RepoPath) ? { target: file.target } : {}
-      return [{ path, size: file.sizeBytes, ...target, delivered: file.refusal === undefined }]
-    }),
-  )
-  return { files: rows.flat(), nested: 0 }
-}
-
-/** What coding agents read before any skill. */
-const READ_FIRST = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.github/copilot-instructions.md'] as const
+const NOTHING_FIRST: ReadFirst = { files: [], nested: 0 }
 
 /** The first skills and documents of a mount. */
 export async function listContent(mount: ReadyMount): Promise<Pick<Overview, 'skills' | 'documents'>> {

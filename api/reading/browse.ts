@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { BrowseEntry, BrowsePage, BrowseQuery } from '#core/contract/browse.ts'
-import type { RepoPath } from '#core/repo-path.ts'
-import { countsInMount, type EntryRow, entryKey } from '#core/snapshot/format.ts'
+import { isInside, joinPath, type RepoPath } from '#core/repo-path.ts'
+import { countsInMount, type EntryRow, entryKey, type OtherRow } from '#core/snapshot/format.ts'
+import { compareBytes } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
 import { diagnosticsOf, folderOf, requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
@@ -25,36 +26,56 @@ export async function browseFolder(deps: Pick<Deps, 'cursorKeys'>, mount: ReadyM
 
   // Read concurrently: reads that lie close together become one.
   const prefix = entryKey(path, '')
-  const [folder, rows, diagnostics] = await Promise.all([
+  const rest = { prefix, from: prefix + start, limit: query.limit + 1 }
+  const [folder, listed, others, diagnostics] = await Promise.all([
     requireFolder(mount, path),
-    snapshot.range('entries', { prefix, from: prefix + start, limit: query.limit + 1 }),
+    snapshot.range('entries', rest),
+    isAll ? snapshot.range('others', rest) : [],
     diagnosticsOf(snapshot, path),
   ])
+  const rows = isAll ? inOneOrder(path, listed, others) : listed
   const next = rows[query.limit]
-  const entries = rows.slice(0, query.limit).map(([, entry]) => entryInMount(address.path, entry))
+  const toEntry = isAll ? treeEntry : listedEntry
   return {
     status: 'ready',
     commit,
     path,
-    entries: isAll ? await Promise.all(entries.map(entry => withState(mount, entry))) : entries,
+    entries: rows.slice(0, query.limit).map(([, row]) => toEntry(address.path, row)),
     ...(folder.overview && { overview: folder.overview }),
     diagnostics,
     nextCursor: next ? sealCursor(deps.cursorKeys, binding, next[0].slice(prefix.length)) : null,
   }
 }
 
-function entryInMount(mounted: RepoPath, row: EntryRow): BrowseEntry {
-  if (row.kind === 'file' || row.pages === undefined) return row
-  const { pages, ...entry } = row
-  return { ...entry, counts: countsInMount(mounted, { counts: entry.counts, pages }) }
+type Keyed<Row> = readonly (readonly [key: string, row: Row])[]
+
+/** The rows of both tables, in byte order of their keys. */
+function inOneOrder(folder: RepoPath, listed: Keyed<EntryRow>, others: Keyed<OtherRow>): Keyed<EntryRow> {
+  const prefix = entryKey(folder, '').length
+  const added = others.map(([key, row]) => [key, { ...row, path: joinPath(folder, key.slice(prefix)) }] as const)
+  return [...listed, ...added].sort(([left], [right]) => compareBytes(left, right))
 }
 
-async function withState({ snapshot }: ReadyMount, entry: BrowseEntry): Promise<BrowseEntry> {
-  if (entry.kind === 'directory') return entry
-  const row = await snapshot.get('files', entry.path)
-  return row?.record && row.refusal === undefined
-    ? entry
-    : { ...entry, delivered: false, why: WHY[row?.refusal ?? 'file.not_text'] }
+/** A row as it is listed by default. */
+function listedEntry(mounted: RepoPath, { delivered: _delivered, why: _why, target: _target, ...row }: EntryRow): BrowseEntry {
+  if (row.kind === 'file') return row
+  const { pages, counts, ...entry } = row
+  return { ...entry, counts: countsInMount(mounted, { counts: { skills: counts.skills, documents: counts.documents }, pages }) }
 }
 
-const WHY = { 'file.not_served': 'withheld', 'file.too_large': 'too_large', 'file.not_text': 'not_text' } as const
+/** A row with what `files=all` says of it. No target outside the mount is named. */
+function treeEntry(mounted: RepoPath, { target, why, delivered, ...row }: EntryRow): BrowseEntry {
+  const state = {
+    ...(why !== undefined || delivered === false ? { delivered: false as const } : {}),
+    ...(why !== undefined && { why }),
+    ...(target !== undefined && isListedIn(mounted, target as RepoPath) && { target }),
+  }
+  if (row.kind === 'file') return { ...row, ...state }
+  const { pages, counts, ...entry } = row
+  return { ...entry, counts: countsInMount(mounted, { counts, pages }), ...state }
+}
+
+/** Whether an answer of the mount could list the path: the mounted folder is no entry. */
+function isListedIn(mounted: RepoPath, path: RepoPath): boolean {
+  return path !== mounted && isInside(mounted, path)
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DirectoryEntry, FileEntry, FolderOverview } from '../contract/browse.ts'
+import { ReadFirst } from '../contract/mount.ts'
 import {
   Counts,
   DocumentListing,
@@ -122,7 +123,7 @@ export const DeclaredImage = z.union([
   z.object({ url: z.string() }),
 ])
 
-/** `folders`: every folder of the tree that is not withheld. Key: its path. */
+/** `folders`: the root, and every folder that `entries` or `others` list, or that a listed link leads to. Key: its path. */
 export const FolderRow = z.object({
   /** Eligible content at any depth below it. */
   counts: Counts,
@@ -139,12 +140,21 @@ export const FolderRow = z.object({
   overview: FolderOverview.optional(),
   /** Of a public repository: the deepest folder, it or one below, around all content that no license governs; absent when there is none. */
   unlicensed: z.string().optional(),
+  /** Absent where there are no such files. */
+  readFirst: ReadFirst.optional(),
 })
 export type FolderRow = z.infer<typeof FolderRow>
 
-/** `entries`: what browse lists. Key: folder path, `\0`, entry name; see `entryKey`. */
+/**
+ * `entries`: what browse lists by default. Key: folder path, `\0`, entry name; see `entryKey`. `counts.files`, `delivered`, `why` and `target` are
+ * shown with `files=all` alone. Of a file that is not delivered `why` says it, and `delivered` is absent.
+ */
 export const EntryRow = z.discriminatedUnion('kind', [DirectoryEntry.extend({ pages: PagesBelow.optional() }), FileEntry])
 export type EntryRow = z.infer<typeof EntryRow>
+
+/** `others`: what browse lists besides with `files=all`. Key: as of `entries`; it has the path. */
+export const OtherRow = z.discriminatedUnion('kind', [DirectoryEntry.omit({ path: true }), FileEntry.omit({ path: true })])
+export type OtherRow = z.infer<typeof OtherRow>
 
 /** `manifests`: key: manifest path. */
 export const ManifestRow = ManifestMetadata
@@ -249,6 +259,7 @@ export type SearchSection = z.infer<typeof SearchSection>
 export const TABLES = {
   folders: { row: FolderRow, shardRows: 64 },
   entries: { row: EntryRow, shardRows: 128 },
+  others: { row: OtherRow, shardRows: 256 },
   manifests: { row: ManifestRow, shardRows: 64 },
   skills: { row: SkillRow, shardRows: 64 },
   documents: { row: DocumentRow, shardRows: 128 },
@@ -326,7 +337,10 @@ export function pageKey(skillDirectory: string, path: string): string {
 }
 
 /** What is eligible below a folder, as a mount shows it: where a skill lies above the mount, its Markdown files are documents. */
-export function countsInMount(mounted: RepoPath, { counts, pages }: Pick<FolderRow, 'counts' | 'pages'>): Counts {
+export function countsInMount<Below extends Counts>(
+  mounted: RepoPath,
+  { counts, pages }: { counts: Below; pages?: PagesBelow | undefined },
+): Below {
   if (pages === undefined || isInside(mounted, pages.skill as RepoPath)) return counts
   return { ...counts, documents: counts.documents + pages.count }
 }

@@ -11,7 +11,8 @@
  * 8: each copy of a skill names its original; packages name what some clients refuse.
  * 9: facts have lines and commands and are of every served file; which hosts a commit links to; the include list of every file that may declare one;
  *    findings are values of sentences, not messages.
- * 10: a table of findings with their lines.
+ * 10: a table of findings with their lines; what lies in the tree and is not listed, with the reason why agents do not get it; the files that agents
+ *    read before any skill.
  */
 export const FORMAT_VERSION = 10
 

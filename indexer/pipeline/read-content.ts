@@ -1,5 +1,6 @@
 import { yieldToEventLoop } from '#core/concurrency/yielding.ts'
 import { INDEXED_TEXT_BYTES, READABLE_FILE_BYTES, REFERENCES } from '#core/limits.ts'
+import { READ_FIRST } from '#core/read-first.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { Location, SearchSection } from '#core/snapshot/format.ts'
 import { compareBytes } from '#core/text.ts'
@@ -219,6 +220,11 @@ function linkReader(
   }
 }
 
+/** Its tokens are told. */
+function isReadFirst({ path }: TreeFile): boolean {
+  return READ_FIRST.some(name => path === name || path.endsWith(`/${name}`))
+}
+
 /** Its title is told where its folder is described, also in a skill that may not be copied. */
 function isReadme({ path }: TreeFile): boolean {
   return readmeRank(baseNameOf(path)) !== null
@@ -249,7 +255,8 @@ function wantedFiles(
     })
   }
   for (const { file, kind, served } of plan.files) {
-    const described = kind === 'document' || kind === 'overview' || (kind === 'supporting' && (served || isReadme(file)))
+    const described =
+      kind === 'document' || kind === 'overview' || (kind === 'supporting' && (served || isReadme(file))) || isReadFirst(file)
     if (served || described || kind === 'skill') want(file, served, described)
   }
   for (const path of included) want(plan.tree.file(path) as TreeFile, true, true)

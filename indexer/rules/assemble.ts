@@ -1,6 +1,6 @@
 import type { DocumentListing } from '#core/contract/shared.ts'
 import { DIAGNOSTICS_PER_ANSWER, OVERVIEW_DOCUMENTS, OVERVIEW_SKILLS, READABLE_FILE_BYTES } from '#core/limits.ts'
-import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { ancestorsOf, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { canonicalJson } from '#core/snapshot/canonical-json.ts'
 import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { type FileRow, type FolderRow, pageKey, type RowOf, type SnapshotHeader, type TableName } from '#core/snapshot/format.ts'
@@ -11,11 +11,12 @@ import { isBinaryName } from './content-kind.ts'
 import { buildDelivered, type DeliveredParts, hostsOf } from './delivered-rows.ts'
 import { buildFolders, pagesOf, unservedFields } from './folder-rows.ts'
 import { includeDiagnostics } from './includes.ts'
-import { type Plan, type PlannedSkill, unreadableBlob } from './plan.ts'
+import { type Plan, type PlannedSkill, skillDirectories, unreadableBlob } from './plan.ts'
 import { manifestMetadata, manifestsAbove, ruleChain } from './rule-chain.ts'
 import { buildContext, buildListing } from './skill-rows.ts'
-import type { TreeFile } from './tree.ts'
+import { isOwnLink, type TreeFile } from './tree.ts'
 import { unlicensedFolders } from './unlicensed.ts'
+import { buildWholeTree } from './whole-tree.ts'
 
 export interface Assembled {
   /** Without that of findings, for which texts are read once more. */
@@ -72,19 +73,22 @@ export function* assembleInSteps(planned: Plan, content: Content): Generator<voi
       if (row) folders.rows.set(folder, { ...row, unlicensed })
     }
   }
-  const rootFolder = folders.rows.get(ROOT) as FolderRow
+  const files = new Map([...fileRows, ...linkRows(plan, fileRows)])
+  const whole = yield* buildWholeTree(plan, content, { folders: folders.rows, entries: folders.entries, files, contexts })
+  const rootFolder = whole.folders.get(ROOT) as FolderRow
   const rootManifest = plan.policy.manifests.get(ROOT)
 
   return {
     tables: {
-      folders: sortRows([...folders.rows]),
-      entries: sortRows(folders.entries),
+      folders: sortRows([...whole.folders]),
+      entries: sortRows(whole.entries),
+      others: whole.others,
       manifests,
       skills: [...listings],
       documents,
       pages: sortRows(pages),
       diagnostics: diagnostics.map((diagnostic, index) => [`${diagnostic.path}\0${String(index).padStart(6, '0')}`, diagnostic]),
-      files: sortRows([...fileRows]),
+      files: sortRows([...files]),
       packages: [...packages].map(([path, row]) => [path, withOriginal(row, originals.get(path), packages)]),
       contexts,
       delivered,
@@ -134,6 +138,23 @@ function fileRow(file: TreeFile, served: boolean, content: Content): FileRow | n
   const state = content.stateOf(file.oid)
   if (state === 'in_lfs') return { ...known, refusal: 'file.not_text', inLfs: true }
   return isBinaryName(file.path) || state === 'not_text' ? { ...known, refusal: 'file.not_text' } : null
+}
+
+/** Symlinks outside of skills are read at their own paths, whatever their names, where what they lead to is. */
+function linkRows({ policy, isServed, licenseOfFile }: Plan, known: ReadonlyMap<RepoPath, FileRow>): Map<RepoPath, FileRow> {
+  const skills = skillDirectories(policy)
+  const rows = new Map<RepoPath, FileRow>()
+  for (const folder of policy.folders) {
+    if (policy.withheld.has(folder.path)) continue
+    for (const file of folder.files.values()) {
+      const { path, target } = file
+      const row = target === undefined || known.has(path) ? undefined : known.get(target)
+      if (row?.record === undefined || row.refusal !== undefined || !isOwnLink(file, folder)) continue
+      if (policy.withheld.has(path) || ancestorsOf(path).some(above => skills.has(above))) continue
+      if (isServed(licenseOfFile(file))) rows.set(path, { ...row, ...(target === undefined ? {} : { target }) })
+    }
+  }
+  return rows
 }
 
 /** A copy stands for itself where the skill that it is a copy of cannot be installed: its license file may be too large. */

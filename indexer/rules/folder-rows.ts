@@ -129,14 +129,18 @@ function digestField({ file, served }: PlannedFile, content: Content) {
   return stored === null ? {} : { sha256: stored.sha256 }
 }
 
-function skillFields(listing: SkillRow | undefined) {
+/** The fields by which an entry tells a skill. */
+export function skillFields(listing: SkillRow | undefined) {
   if (!listing) return {}
   const { path, name, description, translations, license, describedOnly } = listing
   return { skill: { path, name, description, translations }, license, ...(describedOnly ? { describedOnly } : {}) }
 }
 
 /** The marks of a listed file that may not be served. */
-export function unservedFields({ file, served }: PlannedFile, plan: Plan): { license?: License; describedOnly?: true } {
+export function unservedFields(
+  { file, served }: Pick<PlannedFile, 'file' | 'served'>,
+  plan: Plan,
+): { license?: License; describedOnly?: true } {
   return served ? {} : { license: plan.licenseOfFile(file).license, describedOnly: true }
 }
 

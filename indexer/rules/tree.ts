@@ -10,6 +10,8 @@ import { type Finding, finding } from '#words/findings.ts'
 export interface Tree {
   folders: ReadonlyMap<RepoPath, TreeFolder>
   file(path: RepoPath): TreeFile | null
+  /** Where a symlink leads that gives nothing: the path of a folder or submodule; `null`: to none, or it is not known. */
+  endOf(link: RepoPath): RepoPath | null
   /** Entries with too long or too deep paths were left out. */
   cut: boolean
   /** Whether entries that were left out may lie below the folder. */
@@ -56,6 +58,7 @@ export function buildTree(entries: Iterable<TreeEntry>, linkTexts: ReadonlyMap<s
   return {
     folders: byPath,
     file: path => byPath.get(parentOf(path))?.files.get(baseNameOf(path)) ?? null,
+    endOf: link => links.ends.get(link) ?? null,
     cut: cut > 0 || isLinkCut,
     isPartial: partial.has,
     diagnostics: [...diagnostics, ...leftOut(invalid, cut), ...(isLinkCut ? [tooManyLinked()] : [])],
@@ -181,6 +184,15 @@ export interface TreeFolder {
   target?: RepoPath
 }
 
+/** Whether an entry of a folder is a symlink, and not only below one. */
+export function isOwnLink(
+  { path, target, mode }: Pick<TreeFile, 'path' | 'target'> & { mode?: string },
+  folder: TreeFolder,
+): boolean {
+  if (target === undefined) return mode === '120000'
+  return target !== joinPath(folder.target ?? folder.path, baseNameOf(path))
+}
+
 export function isRegular(file: TreeFile): boolean {
   return file.mode === '100644' || file.mode === '100755'
 }
@@ -202,6 +214,8 @@ interface FollowedLinks {
   tooLong: RepoPath[]
   /** Paths of links, and of folders below them, that are left out because of `LINKED_ENTRIES`. */
   cut: RepoPath[]
+  /** The paths of links that give nothing, each with the path of the folder or submodule to which it leads. */
+  ends: Map<RepoPath, RepoPath>
 }
 
 type LinkedFolders = ReadonlyMap<RepoPath, TreeFolder>
@@ -214,7 +228,7 @@ type TextOf = (oid: string) => string | null
  * @param textOf where a link leads, as its blob says it; `null` when the blob cannot be read
  */
 export function followLinks(folders: LinkedFolders, textOf: TextOf): FollowedLinks {
-  const found: FollowedLinks = { files: [], folders: new Map(), tooLong: [], cut: [] }
+  const found: FollowedLinks = { files: [], folders: new Map(), tooLong: [], cut: [], ends: new Map() }
   const endOf = createLocator(folders, textOf)
   let left = LINKED_ENTRIES
 
@@ -223,10 +237,14 @@ export function followLinks(folders: LinkedFolders, textOf: TextOf): FollowedLin
     const around = [...above, parentOf(link.path)]
     const end = endOf(link)
     const isFolder = typeof end === 'string'
+    const isFile = end !== null && !isFolder && isRegular(end)
     // A manifest that is a folder could be read as none: it stays a link, which closes its folder.
     const isStopped = isFolder && (baseNameOf(link.path) === MANIFEST_FILE || around.some(folder => isInside(end, folder)))
-    if (end === null || isStopped || (isFolder && !expand(path, end, around))) give(path, link)
-    else if (!isFolder) give(path, end)
+    if (isFile) give(path, end)
+    else if (!isFolder || isStopped || !expand(path, end, around)) {
+      give(path, link)
+      if (end !== null) found.ends.set(path, isFolder ? end : end.path)
+    }
   }
 
   /** The length of a path bounds how deep folders and links are nested. @returns whether the folder is given */
@@ -269,7 +287,7 @@ function linksOf(folders: LinkedFolders): TreeFile[] {
   return links.sort((left, right) => compareBytes(left.path, right.path))
 }
 
-/** Finds the regular file, or the path of the folder, that a link leads to. Memoized. */
+/** Finds the regular file or submodule, or the path of the folder, that a link leads to. Memoized. */
 function createLocator(folders: LinkedFolders, textOf: TextOf): (link: TreeFile) => TreeFile | RepoPath | null {
   const entries = { filesIn: (folder: RepoPath) => folders.get(folder)?.files, textOf }
   const known = new Map<RepoPath, TreeFile | RepoPath | null>()
@@ -277,7 +295,7 @@ function createLocator(folders: LinkedFolders, textOf: TextOf): (link: TreeFile)
     const end = known.get(link.path)
     if (end !== undefined) return end
     const located = locate(link.path, entries)
-    const found = located === null ? null : 'folder' in located ? located.folder : isRegular(located.file) ? located.file : null
+    const found = located === null ? null : 'folder' in located ? located.folder : isLink(located.file) ? null : located.file
     known.set(link.path, found)
     return found
   }

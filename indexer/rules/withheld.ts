@@ -2,7 +2,7 @@ import { joinPath, MANIFEST_FILE, parentOf, type RepoPath, ROOT } from '#core/re
 import type { DiagnosticRow } from '#core/snapshot/finding-rows.ts'
 import { compileExclusions, type Exclusions } from './exclusions.ts'
 import { type Manifest, readManifest } from './manifest.ts'
-import type { Tree, TreeFolder } from './tree.ts'
+import { isOwnLink, type Tree, type TreeFile, type TreeFolder } from './tree.ts'
 
 /** The manifests in force, and the paths that they withhold. */
 export interface Policy {
@@ -15,6 +15,8 @@ export interface Policy {
   withheld: ReadonlyMap<RepoPath, 'excluded' | 'closed'>
   /** All folders that are not excluded, closed ones included, parents first. */
   folders: readonly TreeFolder[]
+  /** Of the withheld paths, symlinks that no pattern matches: what they lead to is withheld, and their names are not. */
+  blockedLinks: ReadonlySet<RepoPath>
   reasonOf(path: RepoPath): 'excluded' | 'closed' | null
   diagnostics: DiagnosticRow[]
 }
@@ -73,6 +75,7 @@ function* walkTree(
 ): Generator<void, Policy> {
   const manifests = new Map<RepoPath, Manifest>()
   const withheld = new Map<RepoPath, 'excluded' | 'closed'>()
+  const blockedLinks = new Set<RepoPath>()
   const folders: TreeFolder[] = []
   const diagnostics: DiagnosticRow[] = []
 
@@ -85,14 +88,24 @@ function* walkTree(
       return
     }
     for (const file of exclusions.length + blocked.size > 0 ? folder.files.values() : []) {
-      if (isExcluded(exclusions, file.path, false) || blocked.has(file.path)) withheld.set(file.path, 'excluded')
+      withholdIf(isExcluded(exclusions, file.path, false), file, folder)
       yield
     }
     for (const name of folder.folders) {
       const path = joinPath(folder.path, name)
-      if (isExcluded(exclusions, path, true) || blocked.get(path) === 'excluded') withheld.set(path, 'excluded')
-      else yield* walk(tree.folders.get(path) as TreeFolder, exclusions)
+      const below = tree.folders.get(path) as TreeFolder
+      if (!withholdIf(isExcluded(exclusions, path, true), below, folder)) yield* walk(below, exclusions)
     }
+  }
+
+  /** @returns whether the entry is withheld with all that is below it. A folder that is closed behind a link is walked: its row says so */
+  function withholdIf(matches: boolean, entry: TreeFolder | TreeFile, folder: TreeFolder): boolean {
+    const isFolder = 'folders' in entry
+    const isBlocked = isFolder ? blocked.get(entry.path) === 'excluded' : blocked.has(entry.path)
+    if (!matches && !isBlocked) return false
+    withheld.set(entry.path, 'excluded')
+    if (!matches && isOwnLink(entry, folder)) blockedLinks.add(entry.path)
+    return true
   }
 
   function readOwn(folder: TreeFolder, inherited: readonly Exclusion[]): readonly Exclusion[] | null {
@@ -111,7 +124,7 @@ function* walkTree(
   }
 
   yield* walk(tree.folders.get(ROOT) as TreeFolder, [])
-  return { manifests, withheld, folders, diagnostics, reasonOf: path => reasonOf(withheld, path) }
+  return { manifests, withheld, blockedLinks, folders, diagnostics, reasonOf: path => reasonOf(withheld, path) }
 }
 
 interface Exclusion {

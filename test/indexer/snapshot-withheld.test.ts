@@ -59,7 +59,8 @@ describe('withheld content', () => {
       ['docs/a.private.md', { reason: 'excluded' }],
       ['hidden', { reason: 'excluded' }],
     ])
-    expect(rows('entries').get('\0closed')).toEqual({ path: 'closed', kind: 'directory', counts: { skills: 0, documents: 0 } })
+    const counts = { skills: 0, documents: 0, files: 0 }
+    expect(rows('entries').get('\0closed')).toEqual({ path: 'closed', kind: 'directory', counts, delivered: false })
     expect(header.root.diagnostics).toMatchObject([{ code: 'manifest.unreadable', boundary: 'closed' }])
   })
 })
