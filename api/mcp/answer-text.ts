@@ -12,10 +12,10 @@ import type {
   Warning,
 } from '#core/contract/shared.ts'
 import type { SkillAnswer } from '#core/contract/skill.ts'
+import { errorMessage } from '#core/errors.ts'
 import { estimateTokens, lengthWithinTokens } from '#core/estimate-tokens.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
 import { utf8Length } from '#core/text.ts'
-import { WITHHELD } from '../reading/file-page.ts'
 
 /*
  * What a model reads of an answer. The first lines are of this service; everything else is text of the repository, so lines that separate
@@ -151,6 +151,13 @@ export const fileText: TextOf<FilePage> = (answer, context) => {
   )
 }
 
+/** Messages of errors whose `sourceUrl` leads to nothing. */
+const DEAD_ENDS: ReadonlySet<string> = new Set(
+  (['file.not_served:kept', 'file.not_found:there_kept', 'file.not_found:link_kept', 'file.not_found:submodule'] as const).map(
+    errorMessage,
+  ),
+)
+
 /** What an error says to a model: its code, its message, and what can be done. */
 export function errorText(error: ErrorAnswer['error']): string {
   const { code, message, directories, retryAfter, sourceUrl } = error
@@ -158,7 +165,7 @@ export function errorText(error: ErrorAnswer['error']): string {
     `Error ${code}: ${message}.`,
     ...pathLists([['There are skills in these folders', directories ?? []]], NAMED_FOLDERS_BYTES),
     retryAfter === undefined ? null : `Call again in ${Math.ceil(retryAfter)} seconds.`,
-    sourceUrl === undefined || message === WITHHELD ? null : `The original is at ${sourceUrl}`,
+    sourceUrl === undefined || DEAD_ENDS.has(message) ? null : `The original is at ${sourceUrl}`,
   )
 }
 

@@ -2,11 +2,14 @@ import type { Address } from '#core/address.ts'
 import type { FilePage, FileQuery } from '#core/contract/file.ts'
 import { ServiceError } from '#core/errors.ts'
 import { INDEXING_RETRY_SECONDS } from '#core/limits.ts'
-import { isInside, type RepoPath } from '#core/repo-path.ts'
+import { isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { FileRow } from '#core/snapshot/format.ts'
 import { countCharacters, decodeText, sliceCharacters } from '#core/text.ts'
 import type { Deps } from '../deps.ts'
+import { readFolder } from '../mount/folder.ts'
 import type { OpenMount, ReadyMount } from '../mount/open-mount.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
+import { isUntoldLink, readTreeRow } from './tree-row.ts'
 
 /**
  * One page of a text file. The index decides which files are served, so the endpoint answers only once it is ready.
@@ -23,7 +26,7 @@ export async function readFilePage(
   const { snapshot, host, repository, commit } = mount
 
   const file = isInside(mount.address.path, path) ? await snapshot.get('files', path) : null
-  if (file === null) throw new ServiceError('file.not_found')
+  if (file === null) throw await absenceOf(deps, mount, path)
   const sourceUrl = host.urls.raw(repository, commit, file.target ?? path)
   if (file.record === undefined || file.sha256 === undefined || file.refusal !== undefined)
     throw refusalOf(file, sourceUrl, isSourceServed(deps, mount.address))
@@ -36,20 +39,51 @@ export async function readFilePage(
   return { kind: 'file', path, ...cutFilePage(text, query), commit, size: file.sizeBytes, sha256: file.sha256 }
 }
 
+/** Why there is no text at a path. What a manifest excludes or closes is as absent as what does not exist. */
+async function absenceOf(deps: Pick<Deps, 'localSource'>, mount: ReadyMount, path: RepoPath): Promise<ServiceError> {
+  const { snapshot, host, repository, commit, address } = mount
+  const row = isInside(address.path, path) ? await readTreeRow(snapshot, path) : null
+  if (row === null || (row.kind === 'directory' && row.why === undefined)) return new ServiceError('file.not_found')
+  // Hosts serve the text of a link at its own path.
+  const target = row.target as RepoPath | undefined
+  const isToFile =
+    target !== undefined && isInside(address.path, target) && (await readTreeRow(snapshot, target))?.kind === 'file'
+  const original = isToFile ? target : path
+  const sourceUrl = host.urls.raw(repository, commit, original)
+  if (row.kind === 'directory') return new ServiceError('file.not_found', { sourceUrl, case: 'submodule' })
+  const isLink = row.why === 'link'
+  const isKept = isLocal(address) && (isUntoldLink(row) || (await isCopyRefused(deps, snapshot, original)))
+  return new ServiceError('file.not_found', {
+    sourceUrl,
+    case: isLink ? (isKept ? 'link_kept' : 'link') : isKept ? 'there_kept' : 'there',
+  })
+}
+
+/** Whether this service, as the host of local repositories, withholds the file because no license permits to copy it. */
+export async function isCopyRefused(
+  { localSource }: Pick<Deps, 'localSource'>,
+  snapshot: Snapshot,
+  path: RepoPath,
+): Promise<boolean> {
+  if (localSource === 'open') return false
+  const folder = await readFolder(snapshot, parentOf(path))
+  return folder === null || folder.describedOnly === true
+}
+
+function isLocal({ host }: Pick<Address, 'host'>): boolean {
+  return host === 'local'
+}
+
 /** Whether the host shows files that no license permits to copy. The host of a local repository is this service. */
-export function isSourceServed({ localSource }: Pick<Deps, 'localSource'>, { host }: Pick<Address, 'host'>): boolean {
-  return host !== 'local' || localSource === 'open'
+export function isSourceServed({ localSource }: Pick<Deps, 'localSource'>, address: Pick<Address, 'host'>): boolean {
+  return !isLocal(address) || localSource === 'open'
 }
 
 function refusalOf({ refusal, inLfs }: FileRow, sourceUrl: string, isSourceServed: boolean): ServiceError {
   const isDeadEnd = refusal === 'file.not_served' && !isSourceServed
-  const said = isDeadEnd ? { message: WITHHELD } : inLfs ? { case: 'lfs' as const } : {}
+  const said = isDeadEnd ? { case: 'kept' as const } : inLfs ? { case: 'lfs' as const } : {}
   return new ServiceError(refusal ?? 'file.not_found', { sourceUrl, ...said })
 }
-
-/** The message of a refusal whose `sourceUrl` leads to nothing. */
-export const WITHHELD =
-  'no license permits a copy of the file, and this deployment withholds the original too; ask the owner of the repository'
 
 /**
  * Cuts `limit` characters from the text, starting at `offset`.

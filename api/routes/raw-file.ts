@@ -4,14 +4,14 @@ import { isCommitSha } from '#core/commit-sha.ts'
 import { createFairGate, GateFull, nextSlot } from '#core/concurrency/fair-gate.ts'
 import { ServiceError } from '#core/errors.ts'
 import { RawFileError } from '#core/ports/raw-file.ts'
-import { ancestorsOf, baseNameOf, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { ancestorsOf, baseNameOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/admit.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
-import { readFolder } from '../mount/folder.ts'
 import { answerFromMount, type ReadyMount } from '../mount/open-mount.ts'
-import { requireReady } from '../reading/file-page.ts'
+import { isCopyRefused, requireReady } from '../reading/file-page.ts'
+import { isUntoldLink, readTreeRow } from '../reading/tree-row.ts'
 
 const BUSY_RETRY_SECONDS = 5
 /** Requests of one client that may wait to begin: a quarter of a second, at a millisecond each. */
@@ -21,7 +21,7 @@ const BEGINNINGS = { limit: Number.POSITIVE_INFINITY, limitEach: 256, maxWaiting
  * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: raw files, as the git host of local repositories would serve them.
  *
  * Any file of the commit up to `RAW_FILE_BYTES` is served, binary ones too, except those that a manifest excludes, a failed boundary closes, or no
- * license permits to copy. The index knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
+ * license permits to copy, and links that lead to what may not be named. The index knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
  *
  * A file above 1 MiB is compared with its id while it is sent. If it is damaged, the connection ends before the last bytes, so its
  * ETag is weak: no client joins such a part with a later answer.
@@ -67,13 +67,14 @@ function headersOf(name: string): Record<string, string> {
   }
 }
 
-/** Whether the file is withheld, or no license permits to copy it. */
-async function isRefused({ localSource }: Pick<Deps, 'localSource'>, { snapshot }: ReadyMount, path: RepoPath): Promise<boolean> {
-  const withheld = await Promise.all([...ancestorsOf(path), path].map(above => snapshot.get('withheld', above)))
-  if (withheld.some(row => row !== null)) return true
-  if (localSource === 'open') return false
-  const folder = await readFolder(snapshot, parentOf(path))
-  return folder === null || folder.describedOnly === true
+/** Whether the file is withheld, no license permits to copy it, or it is a link that leads to what may not be named. */
+async function isRefused(deps: Pick<Deps, 'localSource'>, { snapshot }: ReadyMount, path: RepoPath): Promise<boolean> {
+  const [row, ...withheld] = await Promise.all([
+    readTreeRow(snapshot, path),
+    ...[...ancestorsOf(path), path].map(above => snapshot.get('withheld', above)),
+  ])
+  if (withheld.some(found => found !== null) || (row !== null && isUntoldLink(row))) return true
+  return await isCopyRefused(deps, snapshot, path)
 }
 
 /** Aborts once the answer was sent or the connection is closed. */

@@ -121,6 +121,8 @@ test.for([
   ['docs/nul.md', 415, 'file.not_text'],
   ['skills/closed/SKILL.md', 403, 'file.not_served'],
   ['skills/closed/file.md', 403, 'file.not_served'],
+  ['src/main.c', 404, 'file.not_found'],
+  ['docs/link.md', 404, 'file.not_found'],
 ] as const)('%s is refused with its address at the host: %i %s', async ([path, status, code]) => {
   const answer = await app.get(`/api/v1/files${HANDBOOK}?path=${path}`)
   expect([answer.status, answer.json.error]).toEqual([
@@ -133,20 +135,14 @@ test.for([
   ])
 })
 
-test.for([
-  'nothing.md',
-  'docs',
-  'src/main.c',
-  'private/a.md',
-  'docs/x.secret.md',
-  'broken/a.md',
-  'broken/SKILLSET.md',
-  'docs/link.md',
-])('%s is not found: missing, a folder, not eligible, excluded and closed are the same', async path => {
-  const answer = await app.get(`/api/v1/files${HANDBOOK}?path=${path}`)
-  expect([answer.status, answer.json.error]).toEqual([404, { code: 'file.not_found', message: expect.any(String) }])
-  expect(answer.json.error.message).toBe((await app.get(`/api/v1/files${HANDBOOK}?path=none`)).json.error.message)
-})
+test.for(['nothing.md', 'docs', 'private/a.md', 'docs/x.secret.md', 'broken/a.md', 'broken/SKILLSET.md'])(
+  '%s is not found: missing, a folder, excluded and closed are the same',
+  async path => {
+    const answer = await app.get(`/api/v1/files${HANDBOOK}?path=${path}`)
+    expect([answer.status, answer.json.error]).toEqual([404, { code: 'file.not_found', message: expect.any(String) }])
+    expect(answer.json.error.message).toBe((await app.get(`/api/v1/files${HANDBOOK}?path=none`)).json.error.message)
+  },
+)
 
 test.for([
   '/docs/text.md',

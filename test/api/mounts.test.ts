@@ -197,11 +197,6 @@ test('a failed index is an answer with its code and the time of the next try, an
   expect(await app.index()).toBe(1)
 })
 
-test('the error of a repository without commits does not only ask to check the ref', async () => {
-  const { error } = (await app.get('/api/v1/mounts/local/acme/empty')).json
-  expect(error.message).toMatch(/if it has none, the repository is still empty/)
-})
-
 test('the error of a shortened hash asks for all 40 digits', async () => {
   const messageOf = async (ref: string) => (await app.get(`/api/v1/mounts/local/acme/handbook@${ref}`)).json.error.message
   expect(await messageOf('0123456')).toMatch(/all 40 digits/)

@@ -40,6 +40,15 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'index.indexing': 'das Repository wird gerade indexiert; später erneut versuchen',
   'index.failed': 'das Repository konnte nicht indexiert werden; später erneut versuchen',
   'file.not_found': 'hier gibt es nichts zu lesen: Entweder ist hier nichts, oder SKILLSET.md lässt es weg',
+  'file.not_found:there': 'die Datei liegt im Repository, und Agenten erhalten sie nicht',
+  'file.not_found:there_kept':
+    'die Datei liegt im Repository, und Agenten erhalten sie nicht; ihre Lizenz erlaubt keine Kopie, deshalb hält auch dieser Server das Original zurück',
+  'file.not_found:link': 'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten erhalten',
+  'file.not_found:link_kept':
+    'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten erhalten; auch dieser Server hält das Original zurück',
+  'file.not_found:submodule': 'das ist ein Submodul: ein anderes Repository, aus dem hier nichts gelesen oder ausgeliefert wird',
+  'file.not_served:kept':
+    'keine Lizenz erlaubt eine Kopie der Datei, und auch diese Installation hält das Original zurück; fragen Sie den Eigentümer des Repositorys',
   'file.not_served': 'die Lizenz der Datei erlaubt eine Beschreibung, aber keine Kopie; lesen Sie das Original beim Host',
   'file.too_large': 'die Datei ist größer als 1.048.576 Byte; lesen Sie sie beim Host',
   'file.not_text': 'die Datei ist kein UTF-8-Text; lesen Sie sie beim Host',

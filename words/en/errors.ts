@@ -17,8 +17,7 @@ export const ERRORS = {
   'request.encoded': 'the body has a content-encoding; send it without one',
   'request.headers_too_large': 'the headers of the request are too large; send fewer or shorter ones',
   'mount.repo_not_found': 'the repository does not exist, or you may not see it; check its owner and name',
-  'mount.ref_not_found':
-    'the repository has no such branch, tag or commit; check or omit the ref of the address; if it has none, the repository is still empty',
+  'mount.ref_not_found': 'the repository has no such branch, tag or commit; check or omit the ref of the address',
   'mount.path_not_found':
     'there is nothing to read at this path of the commit: no such folder exists, or a manifest excludes it; check the path, or omit it for the root',
   'mount.not_allowed': 'this deployment does not serve this repository; ask its operator',
@@ -59,6 +58,18 @@ export const ERRORS = {
   'mount.ref_not_found:default':
     'the default branch that the repository names does not exist; name one of its branches or tags after @, as the route refs lists them',
   'mount.ref_not_found:tags': 'the repository has tags and no branch; name one of its tags after @, as the route refs lists them',
+  'mount.ref_not_found:empty': 'the repository has no commits yet; add one, and try again',
+  'mount.unavailable:damaged':
+    'the repository is damaged: objects of it are missing or cannot be read; ask its operator to repair it',
+  'file.not_found:there': 'the file is in the repository, and agents do not get it; the original is at sourceUrl',
+  'file.not_found:there_kept':
+    'the file is in the repository, and agents do not get it; no license permits a copy, so this deployment does not serve the original either',
+  'file.not_found:link': 'this is a symbolic link, and it leads to no file that agents get; the original is at sourceUrl',
+  'file.not_found:link_kept':
+    'this is a symbolic link, and it leads to no file that agents get; this deployment does not serve the original either',
+  'file.not_found:submodule': 'this is a submodule: another repository, of which nothing is read or served here',
+  'file.not_served:kept':
+    'no license permits a copy of the file, and this deployment withholds the original too; ask the owner of the repository',
   'mount.not_allowed:sha256':
     'the repository names its objects by SHA-256, and only repositories of the object format SHA-1 are served',
   'file.too_large:raw':
@@ -80,6 +91,12 @@ export const ERRORS_ON_PAGES: Readonly<Record<string, string>> = {
   'skill.not_found': 'nothing to load here: it is not there, or SKILLSET.md leaves it out',
   'skill.ambiguous': 'several skills match; choose one of the folders',
   'file.not_found': 'nothing to read here: it is not there, or SKILLSET.md leaves it out',
+  'file.not_found:there': 'the file is in the repository, and agents do not get it',
+  'file.not_found:there_kept':
+    'the file is in the repository, and agents do not get it; its license allows no copies, so this server keeps the original back too',
+  'file.not_found:link': 'this is a symbolic link, and it leads to no file that agents get',
+  'file.not_found:link_kept':
+    'this is a symbolic link, and it leads to no file that agents get; this server keeps the original back too',
   'file.too_large': 'the file is larger than 1,048,576 bytes; read it at its host',
   'file.not_text': 'the file is not UTF-8 text; read it at its host',
   'file.too_large:raw':

@@ -1,0 +1,16 @@
+import { baseNameOf, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { type EntryRow, entryKey, type OtherRow } from '#core/snapshot/format.ts'
+import type { Snapshot } from '../snapshot/snapshot-reader.ts'
+
+/** The row of a path as `browse` lists it with `files=all`; `null` where it lists none. */
+export async function readTreeRow(snapshot: Snapshot, path: RepoPath): Promise<EntryRow | OtherRow | null> {
+  if (path === ROOT) return null
+  const key = entryKey(parentOf(path), baseNameOf(path))
+  const [listed, other] = await Promise.all([snapshot.get('entries', key), snapshot.get('others', key)])
+  return listed ?? other
+}
+
+/** Whether a path is a symlink of which nothing may be told but its name. */
+export function isUntoldLink({ why, target }: Pick<EntryRow, 'why' | 'target'>): boolean {
+  return why === 'link' && target === undefined
+}
