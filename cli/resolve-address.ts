@@ -1,3 +1,4 @@
+import { requireValue } from '#api/mount/open-mount.ts'
 import type { Address } from '#core/address.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
 import { ServiceError } from '#core/errors.ts'
@@ -35,6 +36,5 @@ export async function resolveAddress(hosts: Hosts, address: Address): Promise<Re
   if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
   if (commit.status === 'missing')
     throw new ServiceError('mount.ref_not_found', await explainMissingRef(host, repository.value, address))
-  if (commit.status !== 'ok') throw new ServiceError(`mount.${commit.status}`)
-  return { host, repository: repository.value, commit: commit.value }
+  return { host, repository: repository.value, commit: requireValue(commit, 'mount.ref_not_found') }
 }

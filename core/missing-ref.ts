@@ -5,20 +5,21 @@ import type { GitHost, HostRefs, HostRepository } from './ports/git-host.ts'
 
 /** What `mount.ref_not_found` says of an address. Empty where nothing is known beside its code. */
 export async function explainMissingRef(
-  host: Pick<GitHost, 'refs'>,
+  host: Pick<GitHost, 'refs' | 'isRemote'>,
   repository: HostRepository,
   { ref, path }: Pick<Address, 'ref' | 'path'>,
-): Promise<Pick<ServiceErrorOptions, 'case'>> {
-  if (ref !== null && path === '') return isShortenedSha(ref) ? { case: 'shortened' } : {}
+): Promise<Pick<ServiceErrorOptions, 'case' | 'reason'>> {
+  // A remote host is not asked about every name that does not exist.
+  if (ref !== null && path === '' && (host.isRemote || isShortenedSha(ref)))
+    return isShortenedSha(ref) ? { case: 'shortened' } : {}
   const listed = await host.refs(repository)
-  const found =
-    listed.status === 'ok' ? (ref === null ? caseOfDefault(listed.value) : caseOfNamed(listed.value, ref, path)) : null
+  if (listed.status !== 'ok') return {}
+  if (listed.value.size === 0) return { case: 'empty', reason: 'empty' }
+  const found = ref === null ? caseOfDefault(listed.value) : caseOfNamed(listed.value, ref, path)
   return found === null ? {} : { case: found }
 }
 
-/** What an empty repository lacks, the message of the code says. */
-function caseOfDefault(refs: HostRefs): 'default' | 'tags' | null {
-  if (refs.size === 0) return null
+function caseOfDefault(refs: HostRefs): 'default' | 'tags' {
   return refs.keys().some(name => name.startsWith('refs/heads/')) ? 'default' : 'tags'
 }
 

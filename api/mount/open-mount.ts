@@ -155,6 +155,8 @@ export function requireValue<Value>(
       throw new ServiceError(missing)
     case 'rate_limited':
     case 'unavailable': {
+      if (answer.status === 'unavailable' && answer.reason === 'damaged')
+        throw new ServiceError('mount.unavailable', { reason: 'damaged', case: 'damaged' })
       const code = answer.status === 'rate_limited' ? 'mount.rate_limited' : 'mount.unavailable'
       throw new ServiceError(code, answer.retryAfterSeconds === null ? {} : { retryAfter: answer.retryAfterSeconds })
     }

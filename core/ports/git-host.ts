@@ -222,7 +222,8 @@ export type HostAnswer<Value> =
   | { status: 'ok'; value: Value }
   | { status: 'missing' }
   | { status: 'rate_limited'; retryAfterSeconds: number | null }
-  | { status: 'unavailable'; retryAfterSeconds: number | null }
+  /** `damaged`: the repository lacks objects that its refs name. */
+  | { status: 'unavailable'; retryAfterSeconds: number | null; reason?: 'damaged' }
 
 /** URLs of files at the host. */
 export interface HostUrls {

@@ -12,7 +12,7 @@ import { UnreachableCommits } from '../git/unreachable-commits.ts'
 import { type RepositoryLocation, readHead } from './location.ts'
 import { NotSelfContained } from './object-files.ts'
 import type { PrivateViews } from './private-views.ts'
-import { peel, type Reached, reach, UnfinishedWalk } from './reachability.ts'
+import { DamagedRepository, peel, type Reached, reach, UnfinishedWalk } from './reachability.ts'
 import { listRefs, PackedRefs, readRef, readTips } from './refs.ts'
 import { type Computed, StatCache, type Watch } from './stat-cache.ts'
 
@@ -76,7 +76,7 @@ export class Commits {
    * The commit that a ref of the repository names; `null` when there is none.
    *
    * @param ref a branch, a tag, `refs/heads/…`, `refs/tags/…` or 40 hex digits; `null` stands for the target of HEAD
-   * @throws GateFull, also when the caller waited too long; GitError when git was killed or could not be started; UnfinishedWalk; ViewUnavailable
+   * @throws GateFull, also when the caller waited too long; GitError when git was killed or could not be started; DamagedRepository; UnfinishedWalk; ViewUnavailable
    */
   async find(location: RepositoryLocation, ref: string | null): Promise<CommitSha | null> {
     const known = this.#known(location, ref)
@@ -123,6 +123,7 @@ export class Commits {
     await this.#views.prepare(location, this.#times.signal())
     const commit = await lookUp(() => this.#inView(location, (gitDir, signal) => peel(gitDir, oid, signal)))
     // A missing object may come later.
+    if (commit === 'absent') throw new DamagedRepository(oid)
     return { value: commit, keep: commit !== null }
   }
 
@@ -152,6 +153,7 @@ export class Commits {
       const tips = await this.#tipsOf(location)
       const reached = tips && (await this.#walk(location, tips, oid))
       if (tips === null || reached === null) return false
+      if (reached === 'unknown' && tips.oids.includes(oid)) throw new DamagedRepository(oid)
       if (reached === 'yes') this.#pinned.set(pinKey(location, tips.fingerprint, oid), true)
       if (reached === 'no') this.#unreachable.add(location.identity, oid, tips.fingerprint)
       if (reached === 'unknown') this.#absent.set(pinKey(location, tips.fingerprint, oid), true)

@@ -38,7 +38,7 @@ import { listNames, type OnRefused, tellOnce } from './listed-names.ts'
 import { findRepository, type RepositoryLocation, type RepositoryName, readHead } from './location.ts'
 import { ViewTooLarge, ViewUnavailable } from './object-files.ts'
 import { PrivateViews } from './private-views.ts'
-import { UnfinishedWalk } from './reachability.ts'
+import { DamagedRepository, UnfinishedWalk } from './reachability.ts'
 import { type Computed, StatCache, type Watch } from './stat-cache.ts'
 
 /** The git host of a folder of repositories. It also serves their raw files to browsers. */
@@ -302,6 +302,7 @@ async function answer<Value>(ask: () => Promise<Value | null>): Promise<HostAnsw
     return value === null ? { status: 'missing' } : { status: 'ok', value }
   } catch (error) {
     if (error instanceof GateFull) return { status: 'unavailable', retryAfterSeconds: BUSY_SECONDS }
+    if (error instanceof DamagedRepository) return { status: 'unavailable', retryAfterSeconds: null, reason: 'damaged' }
     const isOutside = [GitError, UnreadableCommit, UnfinishedWalk, ViewUnavailable].some(kind => error instanceof kind)
     if (isOutside || (error as NodeJS.ErrnoException).syscall !== undefined)
       return { status: 'unavailable', retryAfterSeconds: null }

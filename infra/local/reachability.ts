@@ -7,12 +7,18 @@ import type { TipSet } from '../git/history.ts'
 import { GitError, type GitResources, runGit, startGit } from '../git/process.ts'
 import { ifAbsent } from '../git/safe-open.ts'
 
-/** Peels a tag, or a tag of a tag, to its commit; returns a commit as it is; `null` for every other object. @throws GitError */
-export async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | null> {
+/**
+ * Peels a tag, or a tag of a tag, to its commit; returns a commit as it is; `null` for every other object; `absent` where it, or what a tag points at,
+ * is missing or cannot be read.
+ *
+ * @throws GitError
+ */
+export async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | 'absent' | null> {
   // Most refs name a commit, and a new one is a file of its own: a process of git takes longer than everything else of the answer.
   if (isCommitSha(oid) && (await isLooseCommit(gitDir, oid))) return oid as CommitSha
-  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{commit}\n` }).catch(ifAnswered)
-  const [peeled = '', type] = output?.toString().split(' ') ?? []
+  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{}\n` }).catch(ifAnswered)
+  const [peeled = '', type] = output?.toString().trimEnd().split(' ') ?? []
+  if (type === undefined || type === 'missing') return 'absent'
   return type === 'commit' && isCommitSha(peeled) ? (peeled as CommitSha) : null
 }
 
@@ -50,6 +56,14 @@ export class UnfinishedWalk extends Error {
   constructor(options?: ErrorOptions) {
     super('the history is too large to search', options)
     this.name = 'UnfinishedWalk'
+  }
+}
+
+/** A branch, a tag or HEAD names an object that is missing or cannot be read. */
+export class DamagedRepository extends Error {
+  constructor(oid: string) {
+    super(`the object ${oid}, which a ref names, is missing or damaged`)
+    this.name = 'DamagedRepository'
   }
 }
 

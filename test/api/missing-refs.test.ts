@@ -1,4 +1,4 @@
-import { appendFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { errorMessage } from '#core/errors.ts'
@@ -8,8 +8,9 @@ import { type TestApp, testApp } from '#test/support/test-app.ts'
 const FILES = { 'package.json': '{"license":"MIT"}', 'docs/a.md': '# A\n' }
 
 let app: TestApp
+let commitOfDamaged: string
 beforeAll(async () => {
-  const names = ['branches', 'tags', 'default', 'sha256', 'closed', '.github', '.github-private']
+  const names = ['branches', 'tags', 'default', 'sha256', 'closed', 'damaged', '.github', '.github-private']
   const contents = { ...Object.fromEntries(names.map(name => [`acme/${name}`, FILES])), 'acme/empty': {} }
   app = await testApp(contents, { github: { withToken: true } })
   const commit = app.commitOf('acme/branches')
@@ -23,9 +24,17 @@ beforeAll(async () => {
     const { gitDir } = app.repository(`acme/${name}`)
     await appendFile(join(gitDir, 'config'), '[extensions]\n\tobjectFormat = sha256\n')
   }
+  commitOfDamaged = app.commitOf('acme/damaged')
+  await app.repository('acme/damaged').tag('v1', app.commitOf('acme/damaged'))
+  await removeObjects(app.repository('acme/damaged').gitDir)
   await writeFile(join(app.repository('acme/closed').gitDir, 'mountglass-private'), '')
 })
 afterAll(() => app.close())
+
+async function removeObjects(gitDir: string): Promise<void> {
+  const objects = join(gitDir, 'objects')
+  for (const name of await readdir(objects)) await rm(join(objects, name), { recursive: true })
+}
 
 describe('the error of a ref that does not exist', () => {
   test.each([
@@ -47,18 +56,46 @@ describe('the error of a ref that does not exist', () => {
     expect(tool.json().result.structuredContent).toEqual(json)
   })
 
-  test.each(['/local/acme/branches@feature', '/local/acme/branches@nothing/x', '/local/acme/empty', '/gh/acme/branches@nothing'])(
+  test.each(['/local/acme/branches@feature', '/local/acme/branches@nothing/x', '/gh/acme/branches@nothing'])(
     'of %s equals that of every other one',
     async address => {
       const { error } = (await app.get(`/api/v1/mounts${address}`)).json
-      expect(error.message).toBe(errorMessage('mount.ref_not_found'))
-      expect(error.code).toBe('mount.ref_not_found')
+      expect(error).toEqual({ code: 'mount.ref_not_found', message: errorMessage('mount.ref_not_found') })
+    },
+  )
+
+  test.each(['/local/acme/empty', '/local/acme/empty@v9', '/local/acme/empty@v9/docs', '/gh/acme/empty'])(
+    'of %s says that the repository is empty',
+    async address => {
+      const { status, json } = await app.get(`/api/v1/mounts${address}`)
+      const message = errorMessage('mount.ref_not_found:empty')
+      expect([status, json.error]).toEqual([404, { code: 'mount.ref_not_found', reason: 'empty', message }])
     },
   )
 
   test('has the known refs', async () => {
     expect(await app.ask('refs', '/local/acme/default')).toMatchObject({ defaultBranch: 'master', branches: [{ name: 'main' }] })
     expect(await app.ask('refs', '/local/acme/tags')).toMatchObject({ branches: [], tags: [{ name: 'v1' }] })
+  })
+})
+
+describe('a repository that lacks the objects which its refs name', () => {
+  const damaged = { code: 'mount.unavailable', reason: 'damaged', message: errorMessage('mount.unavailable:damaged') }
+
+  test('is damaged, whatever ref is named', async () => {
+    for (const ref of ['', '@main', '@v1', `@${commitOfDamaged}`]) {
+      const { status, json } = await app.get(`/api/v1/mounts/local/acme/damaged${ref}`)
+      expect([ref, status, json.error]).toEqual([ref, 503, damaged])
+    }
+    for (const endpoint of ['browse', 'find', 'files', 'skills']) {
+      const query = endpoint === 'find' ? '?query=x' : endpoint === 'browse' ? '' : '?path=a.md'
+      expect((await app.get(`/api/v1/${endpoint}/local/acme/damaged${query}`)).json.error).toEqual(damaged)
+    }
+  })
+
+  test('has refs that do not exist, as any other', async () => {
+    const { status, json } = await app.get('/api/v1/mounts/local/acme/damaged@v9')
+    expect([status, json.error]).toEqual([404, { code: 'mount.ref_not_found', message: errorMessage('mount.ref_not_found') }])
   })
 })
 
