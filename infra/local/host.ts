@@ -148,28 +148,28 @@ class LocalGitHost implements LocalHost {
   resolve({ owner, name }: HostRepository, ref: string | null): Promise<HostAnswer<CommitSha>> {
     return answer(async () => {
       const location = await this.#location(owner, name)
-      return location && this.#commits.find(location, ref).catch(this.#tellTooLarge({ owner, name }))
+      return location && this.#commits.find(location, ref).catch(this.#tellCause({ owner, name }))
     })
   }
 
   refs({ owner, name }: HostRepository): Promise<HostAnswer<HostRefs>> {
     return answer(async () => {
       const location = await this.#location(owner, name)
-      return location && this.#commits.refs(location).catch(this.#tellTooLarge({ owner, name }))
+      return location && this.#commits.refs(location).catch(this.#tellCause({ owner, name }))
     })
   }
 
   history({ owner, name }: HostRepository, commit: CommitSha, paths: readonly string[]): Promise<HostAnswer<PathHistory>> {
     return answer(async () => {
       const location = await this.#location(owner, name)
-      return location && this.#history.read(location, commit, paths).catch(this.#tellTooLarge({ owner, name }))
+      return location && this.#history.read(location, commit, paths).catch(this.#tellCause({ owner, name }))
     })
   }
 
   commits({ owner, name }: HostRepository): Promise<HostAnswer<CommitGraph>> {
     return answer(async () => {
       const location = await this.#location(owner, name)
-      const tips = location && (await this.#commits.tips(location).catch(this.#tellTooLarge({ owner, name })))
+      const tips = location && (await this.#commits.tips(location).catch(this.#tellCause({ owner, name })))
       return location && tips && this.#graphs.read(location, tips)
     })
   }
@@ -283,9 +283,9 @@ class LocalGitHost implements LocalHost {
     })
   }
 
-  #tellTooLarge(name: RepositoryName): (error: unknown) => never {
+  #tellCause(name: RepositoryName): (error: unknown) => never {
     return error => {
-      if (error instanceof ViewTooLarge) this.#onRefused(name, error.message)
+      if (error instanceof ViewTooLarge || error instanceof DamagedRepository) this.#onRefused(name, error.message)
       throw error
     }
   }
