@@ -14,7 +14,7 @@ import { cutAtParagraph } from './cut-at-paragraph.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { type FilesShown, type FolderPage, loadFolderPage } from './folder-page.ts'
 import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
-import { type ListRequest, loadOverview, ORDERS, type OverviewPage, SHOWN } from './overview.ts'
+import { loadOverview, type OverviewPage } from './overview.ts'
 import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
 import { findLatest, type Latest } from './refs.ts'
@@ -41,8 +41,8 @@ export interface PageRequest {
   look: Look
   /** Of a folder. */
   files: FilesShown
-  /** Of an overview. */
-  list: ListRequest
+  /** Of an overview: what the name, the description or the path of a listed skill contains. */
+  words: string
 }
 
 /** What the page of an address shows below its heading. */
@@ -271,11 +271,7 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     line: readNumber(query.get('line')) ?? 1,
     look: query.get('look') === 'exact' ? 'exact' : 'rendered',
     files: query.get('files') === 'delivered' ? 'delivered' : 'all',
-    list: {
-      words: (query.get('words') ?? '').slice(0, FILTER_CHARACTERS),
-      show: SHOWN.find(show => show === query.get('show')) ?? 'all',
-      order: ORDERS.find(order => order === query.get('order')) ?? 'folder',
-    },
+    words: (query.get('words') ?? '').slice(0, FILTER_CHARACTERS),
   }
 }
 

@@ -10,6 +10,7 @@ import { type Delivery, partsOf } from './delivery.ts'
 import type { FileDifference } from './file-difference.ts'
 import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
+import { aboutOf } from './overview.ts'
 import { tagsOf, versionsOf } from './refs.ts'
 import type { ChangedFile } from './skill-files.ts'
 import { ENGLISH } from './ui.ts'
@@ -162,14 +163,15 @@ function differenceFence(file: FileDifference | null): string[] {
 }
 
 function overviewLines(
-  { address }: MountPage,
-  { overview, readme }: Extract<PageContent, { kind: 'overview' }>,
+  { address, mount }: MountPage,
+  { overview, readme, readmeStart }: Extract<PageContent, { kind: 'overview' }>,
   link: Link,
 ): string[] {
-  const { manifest, counts, skills, documents, license } = overview
-  const about = manifest === undefined ? [] : [`> ${inline(manifest.name)}: ${inline(manifest.description)}`, '']
+  const { counts, skills, documents, license } = overview
+  const { name = null, description = null } = aboutOf(mount, address, readmeStart) ?? {}
+  const about = [name, description].filter(words => words !== null).map(inline)
   return [
-    ...about,
+    ...(about.length === 0 ? [] : [`> ${about.join(': ')}`, '']),
     `${ENGLISH.t('counts.skill', { n: counts.skills })}, ${ENGLISH.t('counts.document', { n: counts.documents })}, ${ENGLISH.license(license)}.`,
     '',
     '## Skills',

@@ -1,43 +1,53 @@
+import type { Address } from '#core/address.ts'
 import type { BrowseEntry, BrowsePage, DirectoryEntry } from '#core/contract/browse.ts'
 import type { FilePage } from '#core/contract/file.ts'
-import type { Overview } from '#core/contract/mount.ts'
-import type { SkillListing } from '#core/contract/shared.ts'
-import { parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { Mount, Overview } from '#core/contract/mount.ts'
+import type { DocumentListing, SkillListing } from '#core/contract/shared.ts'
+import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient } from './api-client.ts'
 import { cutAtParagraph } from './cut-at-paragraph.ts'
 
-export const SHOWN = ['all', 'full', 'described', 'warnings'] as const
-export const ORDERS = ['folder', 'name'] as const
-
-/** Which skills of a list are shown, and in which order. */
-export interface ListRequest {
-  /** Words that the name, the description or the path contains. */
-  words: string
-  /** `full`: served in full. `described`: described only. `warnings`: with warnings. */
-  show: (typeof SHOWN)[number]
-  order: (typeof ORDERS)[number]
+/** What an address is, in one sentence. */
+export interface About {
+  /** Of its own manifest. */
+  name: string | null
+  description: string | null
+  /** Declared by the manifest. */
+  lang: string | null
 }
 
-/** Skills of one folder; in the order of names, all skills without a folder. */
+/**
+ * What the mounted folder is: its own manifest says so, else the host of a whole repository, else the first paragraph of its README. A manifest
+ * above describes more than the folder.
+ *
+ * @param readme the first paragraph
+ */
+export function aboutOf({ index, repository }: Mount, { path }: Address, readme: string | null = null): About | null {
+  const manifest = index.status === 'ready' ? index.manifest : undefined
+  if (manifest !== undefined && parentOf(manifest.path as RepoPath) === path) {
+    const { name, description, language } = manifest
+    return { name, description: description || readme, lang: language }
+  }
+  const description = (path === ROOT && repository.description) || readme
+  return description ? { name: null, description, lang: null } : null
+}
+
+/** Skills of one folder. */
 export interface SkillGroup {
-  folder: string | null
+  folder: string
   skills: SkillListing[]
 }
 
-/** How many skills of a complete list are served in full and described only. */
-export interface ServingCounts {
-  full: number
-  described: number
-}
-
 /** The skills of an address: all of them where the API lists them all, else the folder in which they branch, and folders of it while they are few. */
-export type SkillList =
-  | { kind: 'groups'; groups: SkillGroup[]; shown: number; counts: ServingCounts }
-  | { kind: 'folders'; pages: BrowsePage[] }
+export type SkillList = { kind: 'groups'; groups: SkillGroup[]; shown: number } | { kind: 'folders'; pages: BrowsePage[] }
 
 /** What the overview of an address shows beside the overview of the API. */
 export interface OverviewPage {
   list: SkillList
+  /** The folders directly below the mounted one that hold documents, as far as they are listed. */
+  documentFolders: DirectoryEntry[]
+  /** The first paragraph of the README, if it may be shown. */
+  readmeStart: string | null
   /** The README of the mounted folder, if it may be shown. */
   readme: FilePage | null
 }
@@ -52,20 +62,25 @@ export async function loadOverview(
   client: ApiClient,
   address: string,
   overview: Overview,
-  request: { list: ListRequest; path: string | undefined; cursor: string | undefined },
+  request: { words: string; path: string | undefined; cursor: string | undefined },
 ): Promise<OverviewPage> {
   const { skills, counts } = overview
   const isComplete = counts.skills <= skills.length
   const { path, cursor } = request
-  const top = await readFolder(client, address, { limit: isComplete ? '1' : String(FOLDER_ENTRIES) })
+  const top = await readFolder(client, address, { limit: String(FOLDER_ENTRIES) })
   const readme = top?.overview && cursor === undefined ? await readReadme(client, address, top.overview.path) : null
-  if (isComplete || top === null) return { list: groupSkills(skills, request.list), readme }
+  const shown = {
+    documentFolders: (top?.entries ?? []).filter(isFolderOfDocuments),
+    readmeStart: top?.overview?.description ?? null,
+    readme,
+  }
+  if (isComplete || top === null) return { list: groupSkills(skills, request.words), ...shown }
   const page =
     path !== undefined && cursor !== undefined
       ? await readFolder(client, address, { path, cursor, limit: String(FOLDER_ENTRIES) })
       : await findBranching(client, address, top, counts.skills)
-  if (page === null) return { list: groupSkills(skills, request.list), readme }
-  return { list: { kind: 'folders', pages: [page, ...(await expandFew(client, address, page))] }, readme }
+  if (page === null) return { list: groupSkills(skills, request.words), ...shown }
+  return { list: { kind: 'folders', pages: [page, ...(await expandFew(client, address, page))] }, ...shown }
 }
 
 /** Follows the folders that hold all skills, down to the one in which they branch. */
@@ -96,6 +111,10 @@ export function isFolderOfSkills(entry: BrowseEntry): entry is DirectoryEntry {
   return entry.kind === 'directory' && entry.skill === undefined && entry.counts.skills > 0
 }
 
+function isFolderOfDocuments(entry: BrowseEntry): entry is DirectoryEntry {
+  return entry.kind === 'directory' && entry.counts.documents > 0
+}
+
 async function readFolder(
   client: ApiClient,
   address: string,
@@ -110,32 +129,51 @@ async function readReadme(client: ApiClient, address: string, path: string): Pro
   return result.ok ? cutAtParagraph(result.answer) : null
 }
 
-/** Filters and orders a complete list. */
-export function groupSkills(skills: readonly SkillListing[], { words, show, order }: ListRequest): SkillList {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
-  const shown = skills.filter(skill => isShown(skill, show) && hasWords(skill, wanted))
-  const described = skills.filter(({ describedOnly }) => describedOnly).length
-  const counts = { full: skills.length - described, described }
-  const groups: SkillGroup[] =
-    order === 'name'
-      ? [{ folder: null, skills: shown.toSorted((left, right) => compare(left.name, right.name)) }]
-      : [...Map.groupBy(shown, ({ directory }) => parentOf(directory as RepoPath))]
-          .sort(([left], [right]) => compare(left, right))
-          .map(([folder, inside]) => ({ folder, skills: inside }))
-  return { kind: 'groups', groups, shown: shown.length, counts }
+/** The documents of one folder. */
+export interface DocumentGroup {
+  folder: string
+  count: number
+  /** Those that the overview lists. */
+  documents: DocumentListing[]
 }
 
-function isShown({ describedOnly, warnings }: SkillListing, show: ListRequest['show']): boolean {
-  switch (show) {
-    case 'all':
-      return true
-    case 'full':
-      return describedOnly !== true
-    case 'described':
-      return describedOnly === true
-    case 'warnings':
-      return warnings.length > 0
-  }
+/**
+ * The documents by the folder directly below the mounted one, the mounted folder's own first.
+ *
+ * @param folders as `browse` lists them: an overview lists only its first documents
+ * @returns `isPartial`: there are more than the groups tell
+ */
+export function groupDocuments(
+  { path }: Address,
+  { documents, counts }: Overview,
+  folders: readonly DirectoryEntry[],
+): { groups: DocumentGroup[]; isPartial: boolean } {
+  const start = path === ROOT ? 0 : path.length + 1
+  const listed = Map.groupBy(documents, document => {
+    const slash = document.path.indexOf('/', start)
+    return slash < 0 ? path : document.path.slice(0, slash)
+  })
+  const isComplete = documents.length === counts.documents
+  const names = new Set([...listed.keys(), ...(isComplete ? [] : folders.map(folder => folder.path))])
+  const countOf = new Map(folders.map(folder => [folder.path, folder.counts.documents]))
+  const groups = [...names].sort(compare).map(folder => {
+    const inside = listed.get(folder) ?? []
+    return { folder, count: isComplete ? inside.length : (countOf.get(folder) ?? inside.length), documents: inside }
+  })
+  const shown = groups.slice(0, DOCUMENT_GROUPS)
+  return { groups: shown, isPartial: shown.reduce((sum, { count }) => sum + count, 0) < counts.documents }
+}
+
+const DOCUMENT_GROUPS = 12
+
+/** The skills of a complete list that have all the words in name, description or path, by folder. */
+export function groupSkills(skills: readonly SkillListing[], words: string): SkillList {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
+  const shown = skills.filter(skill => hasWords(skill, wanted))
+  const groups = [...Map.groupBy(shown, ({ directory }) => parentOf(directory as RepoPath))]
+    .sort(([left], [right]) => compare(left, right))
+    .map(([folder, inside]) => ({ folder, skills: inside }))
+  return { kind: 'groups', groups, shown: shown.length }
 }
 
 function hasWords({ name, description, path }: SkillListing, words: readonly string[]): boolean {

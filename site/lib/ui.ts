@@ -7,11 +7,13 @@ export interface Ui extends ChosenLanguage {
   t: PageT
   /** `1,200` */
   number(value: number): string
+  /** `950`, `2.1k`, `12k` */
+  short(value: number): string
   /** `7 bytes`, `4.2 KiB` */
   bytes(sizeBytes: number): string
   /** `2026-11-20 21:52 UTC`, of an ISO 8601 instant */
   instant(instant: string): string
-  /** `2026-11-20`, of an ISO 8601 instant */
+  /** `20 Nov 2026`, of an ISO 8601 instant */
   day(instant: string): string
   /** A waiting time, with its end if it is over a minute: `42 seconds`, `12 minutes, until 2026-11-20 21:52 UTC`. */
   wait(seconds: number, now: Date): string
@@ -27,6 +29,7 @@ function createUi(language: Language, isChosen: boolean): Ui {
   const t = PAGE_T[language]
   const numbers = new Intl.NumberFormat(language)
   const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const months = new Intl.DateTimeFormat(language, { month: 'short', timeZone: 'UTC' })
   const lists = {
     conjunction: new Intl.ListFormat(language, { type: 'conjunction' }),
     disjunction: new Intl.ListFormat(language, { type: 'disjunction' }),
@@ -34,7 +37,15 @@ function createUi(language: Language, isChosen: boolean): Ui {
   const number = (value: number) => numbers.format(value)
   const date = (instant: string, format: 'day' | 'instant') => {
     const [, year = '', month = '', day = '', time = ''] = /^(\d+)-(\d\d)-(\d\d)(?:T(\d\d:\d\d))?/.exec(instant) ?? []
-    return t.find(`formats.${format}`, { year, month, day, time }) ?? instant
+    const name = month === '' ? '' : months.format(new Date(Date.UTC(2000, Number(month) - 1)))
+    return (
+      t.find(`formats.${format}`, {
+        year,
+        month: format === 'day' ? name : month,
+        day: format === 'day' ? Number(day) : day,
+        time,
+      }) ?? instant
+    )
   }
   const instant = (text: string) => date(text, 'instant')
   return {
@@ -42,6 +53,8 @@ function createUi(language: Language, isChosen: boolean): Ui {
     isChosen,
     t,
     number,
+    short: value =>
+      value < 1000 ? number(value) : `${value < 9950 ? tenths.format(value / 1000) : number(Math.round(value / 1000))}k`,
     instant,
     day: text => date(text, 'day'),
     bytes(sizeBytes) {

@@ -62,10 +62,10 @@ test('a page is in the preferred language of its visitor, and varies by Accept-L
 test('a cached page is sent in its own language only', async () => {
   const { get } = await open({})
   for (let turn = 0; turn < 2; turn++) {
-    expect(textOf((await get(PAGE)).html)).toContain('Use it with an agent')
-    expect(textOf((await get(PAGE, 'GET', GERMAN)).html)).toContain('Mit einem Agenten verwenden')
-    expect(textOf((await get(`${PAGE}?lang=de`)).html)).toContain('Mit einem Agenten verwenden')
-    expect(textOf((await get(`${PAGE}?lang=en`, 'GET', GERMAN)).html)).toContain('Use it with an agent')
+    expect(textOf((await get(PAGE)).html)).toContain('Add it to an agent')
+    expect(textOf((await get(PAGE, 'GET', GERMAN)).html)).toContain('Zu einem Agenten hinzufügen')
+    expect(textOf((await get(`${PAGE}?lang=de`)).html)).toContain('Zu einem Agenten hinzufügen')
+    expect(textOf((await get(`${PAGE}?lang=en`, 'GET', GERMAN)).html)).toContain('Add it to an agent')
   }
 })
 

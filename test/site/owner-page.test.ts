@@ -49,7 +49,7 @@ describe('an account', () => {
       'fork',
       'archived',
       '1,234 stars',
-      'pushed 2026-03-04',
+      'pushed 4 Mar 2026',
     ]) {
       expect(text).toContain(words)
     }

@@ -42,12 +42,20 @@ test('branches and tags lead to the same folder, the default branch and the late
   expect(markdown.html).toContain('- tag [v1.10](')
 })
 
+test('the list of versions has a form for another ref of the same folder', async () => {
+  const { get } = await open({ refs: () => refList() })
+  const { html } = await get(`${PAGE}?view=refs`)
+  const [form = ''] = html.match(/<form class="ref-form"[\s\S]*?<\/form>/) ?? []
+  expect(form).toContain('action="/open"')
+  expect(attributesOf(form, 'input', 'value')).toEqual(['/local/acme/tools'])
+})
+
 test('the overview leads to all refs, and has the date of its commit', async () => {
   const { get } = await open({ mounts: () => readyMount({ committedAt: '2026-03-04T05:06:07Z' }) })
   const { html } = await get(PAGE)
   expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=refs`)
   expect(attributesOf(html, 'time', 'datetime')).toContain('2026-03-04T05:06:07Z')
-  expect(textOf(html)).toContain('2026-03-04 05:06 UTC')
+  expect(textOf(html)).toContain('4 Mar 2026')
 })
 
 test.each([

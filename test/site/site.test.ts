@@ -162,10 +162,3 @@ test.each([
   if (status === 302) expect(headers.location).toBe(location)
   else expect(textOf(html)).toContain('is not a branch, a tag or a commit name')
 })
-
-test('the overview has a form for another ref of the same folder', async () => {
-  const { html } = await site.get('/local/acme/tools')
-  const [form = ''] = html.match(/<form class="ref-form"[\s\S]*?<\/form>/) ?? []
-  expect(form).toContain('action="/open"')
-  expect(attributesOf(form, 'input', 'value')).toEqual(['/local/acme/tools'])
-})

@@ -126,7 +126,7 @@ test('tokens are shown for each text, for a list of skills, and for the whole sk
   expect(whole).toContain('~1,235 tokens, 4.9 KiB, 2 pages')
   const part = textOf((await get(SKILL.replace('?', '@v1?'))).html)
   expect(part).toContain('0–9 of 99 characters, continues · 9 bytes · ~1,234 tokens in all')
-  expect(textOf((await get(PAGE)).html)).toContain('skills/pdf/ · ~4,321 tokens')
+  expect(textOf((await get(PAGE)).html)).toContain('pdf 4.3k tokens')
 })
 
 test('the exact texts note that front matter is not delivered, and link to its file', async () => {

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import MarkdownIt from 'markdown-it'
 import { describe, expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '#core/address.ts'
 import type { SkillListing } from '#core/contract/shared.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { ENGLISH } from '#site/lib/ui.ts'
-import { snippetsFor } from '#site/lib/use-it.ts'
+import { cutCode, snippetsFor } from '#site/lib/use-it.ts'
 import { COMMIT, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
@@ -37,17 +36,18 @@ describe.each(ADDRESSES)('the text copied for %s', text => {
     expect(claude[4]).toMatch(/^[\w-]+$/)
     expect(same(claude[5])).toBe(same(server))
     const folder = formatAddress({ ...address, path: 'skills/a b' as RepoPath })
-    expect(wordsOf('npx', codeOf('Installed files')).map(same)).toEqual(['skills', 'add', same(BASE + folder)])
-    const [url = '', ...more] = wordsOf('curl', codeOf('REST'))
-    expect(more).toEqual([])
-    expect(new URL(url).searchParams.get('path')).toBe('skills/a b/SKILL.md')
-    expect(same(new URL(url).pathname)).toBe(same(new URL(`${BASE}/api/v1/skills${path}`).pathname))
+    expect(wordsOf('npx', codeOf('Install files instead')).map(same)).toEqual(['skills', 'add', same(BASE + folder)])
   })
 
-  test('is a command that pins the folder at this service', () => {
-    const words = wordsOf('mountglass', codeOf('Lock file'))
-    const folder = formatAddress({ ...address, path: 'skills/a b' as RepoPath })
-    expect(words.map(same)).toEqual(['pin', '--service', BASE, same(folder)])
+  test('is cut into pieces that are the whole again, the version among them', () => {
+    for (const ref of [null, 'v1', COMMIT]) {
+      for (const { code } of snippetsFor({ ...address, ref }, BASE, ENGLISH.t).filter(({ place }) => place === null)) {
+        const { start, version, hidden, end } = cutCode(code, ref)
+        expect(start + version + hidden + end).toBe(code)
+        expect(version).toBe(ref === COMMIT ? `@${COMMIT.slice(0, 7)}` : '')
+        if (ref === 'v1') expect(end).toMatch(/^@v1/)
+      }
+    }
   })
 
   test('is a file that its client parses', () => {
@@ -59,13 +59,6 @@ describe.each(ADDRESSES)('the text copied for %s', text => {
     expect([table, JSON.parse(value)]).toEqual([name, server])
     expect(codeOf('Another MCP client')).toBe(server)
   })
-
-  test('is a badge in Markdown that leads to the page', () => {
-    const [, picture, page] = /<a href="([^"]*)"><img src="([^"]*)"/.exec(new MarkdownIt().render(codeOf('Badge'))) ?? []
-    const decoded = (url = '') =>
-      decodeURIComponent(url.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&lt;', '<'))
-    expect([picture, page].map(decoded)).toEqual([decoded(BASE + path), decoded(`${BASE}/badge${path}`)])
-  })
 })
 
 test('pages of addresses and skills offer it, at the branch and pinned', async () => {
@@ -73,9 +66,9 @@ test('pages of addresses and skills offer it, at the branch and pinned', async (
   for (const target of [PAGE, SKILL]) {
     const { html } = await get(target)
     expect(textOf(html)).toContain(`claude mcp add --transport http acme-tools ${BASE}/mcp${PAGE}`)
-    const copied = attributesOf(html, 'button', 'data-copy').map(decodeURIComponent)
+    const text = textOf(html).replaceAll(' ', '')
     const folder = target === SKILL ? '/skills/pdf' : ''
-    expect(copied).toContain(`npx skills add ${BASE}${PAGE}@${COMMIT}${folder}`)
+    expect(text).toContain(`npxskillsadd${BASE}${PAGE}@${COMMIT}${folder}`)
     expect(textOf(html).includes('The server offers all skills of this address')).toBe(target === SKILL)
   }
 })
@@ -116,6 +109,6 @@ test('a skill with rules has a note that installing its folder brings none of th
   }
   const { get } = await open({ skills: () => skillPage({ ruleChain: [rule] }) }, { baseUrl: BASE })
   const { html } = await get(SKILL)
-  expect(textOf(html)).toContain('Installs the folder of the skill alone.')
+  expect(textOf(html)).toContain('Copies the folder of the skill, without its rules and included files.')
   expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=SKILLSET.md`)
 })

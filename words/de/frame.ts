@@ -28,7 +28,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     close: 'Schließen',
   },
   scheme: { label: 'Farben', system: 'wie das System', light: 'hell', dark: 'dunkel' },
-  formats: { day: '{day}.{month}.{year}', instant: '{day}.{month}.{year}, {time} UTC', wait: '{minutes}, bis {instant}' },
+  formats: { day: '{day}. {month} {year}', instant: '{day}.{month}.{year}, {time} UTC', wait: '{minutes}, bis {instant}' },
   license: {
     open: 'offene Lizenz',
     restricted: 'eingeschränkte Lizenz',

@@ -26,7 +26,7 @@ export const FRAME = {
     close: 'Close',
   },
   scheme: { label: 'Colors', system: 'as the system', light: 'light', dark: 'dark' },
-  formats: { day: '{year}-{month}-{day}', instant: '{year}-{month}-{day} {time} UTC', wait: '{minutes}, until {instant}' },
+  formats: { day: '{day} {month} {year}', instant: '{year}-{month}-{day} {time} UTC', wait: '{minutes}, until {instant}' },
   license: {
     open: 'open license',
     restricted: 'restricted license',

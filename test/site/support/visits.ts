@@ -96,7 +96,6 @@ export function visitsAt(segment: 'local' | 'gh', variants = VARIANTS.length): v
     await expectFits(page)
     expect((await exactTexts(page)).join('')).toBe((await service.get('files', handbook, { path: 'docs/limits.md' })).content)
 
-    await page.getByRole('link', { name: 'Find', exact: true }).click()
     await page.getByRole('searchbox').fill('hidden text')
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'find-hidden-text', exact: true }).first().waitFor()
