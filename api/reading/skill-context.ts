@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import { factsOfWholeSkill, textKeysOf } from '#core/changes/facts.ts'
 import type { FragmentOfFile, Warning } from '#core/contract/shared.ts'
-import type { Skill, SkillPage, SkillQuery } from '#core/contract/skill.ts'
+import type { Skill, SkillFacts, SkillPage, SkillQuery } from '#core/contract/skill.ts'
 import { ServiceError } from '#core/errors.ts'
 import { withLevel, withMessage } from '#core/finding-messages.ts'
 import { SKILL_PAGE_BYTES, WARNINGS_PER_SKILL } from '#core/limits.ts'
 import { baseNameOf, foldPath, isInside, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { type ContextCut, type ContextPiece, type ContextPosition, cutSkillContext, START } from '#core/skill-pages.ts'
+import { itemKey } from '#core/snapshot/delivered.ts'
 import type { ContextPart, ContextRow } from '#core/snapshot/format.ts'
 import { countCharacters, decodeText, utf8Length } from '#core/text.ts'
 import { finding } from '#words/findings.ts'
@@ -43,12 +45,14 @@ export async function readSkillPage(
   const texts = await Promise.all(needed.map(piece => readPiece(snapshot, piece)))
   const { cuts, next } = cutSkillContext(needed, texts, start, pageBytes)
   const missing = row.full.incomplete
+  const facts = start === START ? await readFacts(snapshot, path) : {}
   return {
     status: 'ready',
     commit,
     skill: {
       ...skillMetadata(mount, path, row, true),
       ...firstPageFields(mount, row, row.full, start === START),
+      ...(Object.keys(facts).length > 0 && { facts }),
       ruleChain: cuts.filter(isKind('rule')).map(toFragmentOfFile),
       body: cuts.find(isKind('body'))?.content ?? '',
       bodyFragment: cuts.find(isKind('body'))?.fragment ?? null,
@@ -119,6 +123,16 @@ function describedPage(mount: ReadyMount, path: RepoPath, row: ContextRow): Skil
     nextCursor: null,
     diagnostics: row.diagnostics.map(withMessage),
   }
+}
+
+/** Empty for a skill that is not listed: comparisons leave it out, too. */
+async function readFacts(snapshot: Snapshot, path: RepoPath): Promise<SkillFacts> {
+  const row = await snapshot.get('delivered', itemKey(path, 'skill'))
+  if (row?.kind !== 'skill') return {}
+  const keys = textKeysOf({ path, row })
+  const rows = await Promise.all(keys.map(async key => [key, await snapshot.get('delivered', key)] as const))
+  const texts = new Map(rows.flatMap(([key, text]) => (text?.kind === 'text' ? [[key, text.facts] as const] : [])))
+  return factsOfWholeSkill({ path, row }, texts)
 }
 
 type FirstPageFields = Pick<Skill, 'warnings' | 'files' | 'fileDetails' | 'sha256' | 'budget' | 'references' | 'oversized'>

@@ -1,4 +1,5 @@
 import type { ChangeFacts } from '../contract/changes.ts'
+import type { SkillFacts } from '../contract/skill.ts'
 import { FACTS_PER_ITEM } from '../limits.ts'
 import { canonicalJson } from '../snapshot/canonical-json.ts'
 import {
@@ -51,6 +52,19 @@ export function factsOfSkill({ before, after }: Compared<DeliveredSkill>, source
     ...toolsThatDiffer(before?.row, after.row),
     ...(before === null ? {} : servingThatChanged(before.row.full !== undefined, after.row.full !== undefined)),
     ...(truncated.length > 0 && { truncated }),
+  }
+}
+
+/** All facts of a skill that stand beside its texts. @param texts the facts of its rules and includes */
+export function factsOfWholeSkill(side: Sided<DeliveredSkill>, texts: TextFacts): SkillFacts {
+  const sources = { before: new Map(), after: texts, knownHosts: new Set<string>() }
+  const { hosts, commands, executables, truncated = [] } = factsOfSkill({ before: null, after: side }, sources)
+  const cut = truncated.filter(kind => kind !== 'hiddenCharacters')
+  return {
+    ...(hosts && { hosts }),
+    ...(commands && { commands }),
+    ...(executables && { executables }),
+    ...(cut.length > 0 && { truncated: cut }),
   }
 }
 

@@ -61,6 +61,31 @@ export const SkillBudget = z
   })
   .meta({ id: 'SkillBudget' })
 
+const Line = z.int().min(1).meta({ description: 'The line of the file where it occurs first.' })
+
+/** What a reader looks at before an agent uses a skill; a key stands only where there is something. */
+export const SkillFacts = z
+  .object({
+    hosts: z
+      .array(z.object({ host: z.string(), path: Path, line: Line }))
+      .optional()
+      .meta({ description: 'Hosts of the http(s) links in its texts and served files, each once.' }),
+    commands: z
+      .array(z.object({ command: z.string(), path: Path, line: Line }))
+      .optional()
+      .meta({
+        description:
+          'Commands in them that download and run, install, change rights, remove, decode or reach another machine; as written, at most 200 characters.',
+      }),
+    executables: z.array(Path).optional().meta({ description: 'Its files that git has as executable.' }),
+    truncated: z
+      .array(z.enum(['hosts', 'commands', 'executables']))
+      .optional()
+      .meta({ description: 'Lists that a limit cuts: there may be more facts of these kinds.' }),
+  })
+  .meta({ id: 'SkillFacts' })
+export type SkillFacts = z.infer<typeof SkillFacts>
+
 export const Skill = z
   .object({
     path: Path,
@@ -82,6 +107,9 @@ export const Skill = z
     sha256: Sha256.optional().meta({
       description:
         'Of the whole skill, on the first page if nothing is missing: for each rule, the body (path of the `SKILL.md`) and each include, in order of delivery, the bytes of `<path>\\n<byte length>\\n<text>`.',
+    }),
+    facts: SkillFacts.optional().meta({
+      description: 'On the first page of a skill that is served in full and listed; absent where there are none.',
     }),
     budget: SkillBudget.optional().meta({ description: 'What the whole skill takes; on the first page only.' }),
     includes: z.array(FragmentOfFile).optional(),
