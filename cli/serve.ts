@@ -7,6 +7,7 @@ import { type Logger, pino } from 'pino'
 import { buildApp, type SitePlugin } from '#api/app.ts'
 import { rememberListings } from '#api/cards/list-on-visit.ts'
 import type { Deps } from '#api/deps.ts'
+import { skillTextOf } from '#api/mcp/sent-text.ts'
 import { requestRepair } from '#api/mount/request-indexing.ts'
 import { type OperatorContent, REFERENCE_REPOSITORY } from '#api/operator/operator-content.ts'
 import { fixedSource, type OperatorSource, publishedSource } from '#api/operator/published.ts'
@@ -118,7 +119,17 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     deps,
     options,
     existsSync(PAGES)
-      ? pages(deps, { baseUrl, hasPictures: pictures !== null, hostUrls, listLocal: listLately(infra.local, deps, log) }, metrics)
+      ? pages(
+          deps,
+          {
+            baseUrl,
+            hasPictures: pictures !== null,
+            hostUrls,
+            listLocal: listLately(infra.local, deps, log),
+            toolBytes: settings.toolBytes,
+          },
+          metrics,
+        )
       : undefined,
   )
   process.on('uncaughtExceptionMonitor', (error, origin) => log.fatal({ err: error, origin }, 'crashed'))
@@ -242,7 +253,14 @@ function pages(
     hasPictures,
     hostUrls,
     listLocal,
-  }: { baseUrl: string; hasPictures: boolean; hostUrls: Record<string, string>; listLocal: () => Promise<readonly string[]> },
+    toolBytes,
+  }: {
+    baseUrl: string
+    hasPictures: boolean
+    hostUrls: Record<string, string>
+    listLocal: () => Promise<readonly string[]>
+    toolBytes: number
+  },
   metrics: Metrics,
 ): SitePlugin {
   const { hosts, fallbacks, localSource } = deps
@@ -256,6 +274,7 @@ function pages(
       hostUrls,
       localSource,
       versions: pageVersions(deps),
+      skillText: skillTextOf(toolBytes),
       people: deps.people && pagePeople(deps.people, baseUrl),
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
       listLocal,

@@ -17,6 +17,8 @@ declare namespace App {
     listLocal: () => Promise<readonly string[]>
     /** The page is asked for as Markdown. */
     isMarkdown: boolean
+    /** The texts of a skill are asked for as they are sent, to be copied. */
+    isSent: boolean
     /** Receives the whole page before it is sent, if it may be kept. */
     onRendered: ((page: import('./lib/page-cache.ts').SentPage) => void) | null
     /** A component sets it where the page lacks something that a later one may have. */
@@ -31,6 +33,8 @@ declare namespace App {
     ui: import('./lib/ui.ts').Ui
     /** Renders Markdown outside the event loop. */
     renderText: import('./lib/render-pool.ts').TextRenderer['render']
+    /** `null`: a skill is not copied whole. */
+    skillText: import('./lib/sent-text.ts').SkillTextOf | null
     /** Public origin without a trailing slash. */
     baseUrl: string
     /** Whether this service cuts and draws pictures; badges it has in any case. */

@@ -16,6 +16,7 @@ import { createLocals, type Failure, type PageOptions, queryOf, uiOf, wantsMarkd
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
+import type { SkillTextOf } from './lib/sent-text.ts'
 import { type Versions, versionsOfClient } from './lib/versions.ts'
 import { type PeopleOfPages, readVisitor, stranger } from './lib/visitor.ts'
 
@@ -23,6 +24,8 @@ export interface SiteOptions {
   client: ApiClient
   /** Public origin without a trailing slash. */
   baseUrl: string
+  /** The text that `load_skill` sends for a page of a skill. Default: a skill is not copied whole. */
+  skillText?: SkillTextOf
   /** Host segments that this deployment serves. */
   hosts: readonly string[]
   /** Whether this service cuts and draws pictures. Default: it does. */
@@ -252,6 +255,7 @@ async function renderPage(
     hasPictures: options.hasPictures ?? true,
     hostUrls: options.hostUrls ?? {},
     localSource: options.localSource ?? 'withheld',
+    skillText: options.skillText ?? null,
     legalKinds: options.legalKinds?.() ?? [],
     listLocal: options.listLocal ?? (async () => []),
   })

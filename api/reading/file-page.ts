@@ -36,7 +36,15 @@ export async function readFilePage(
     throw new ServiceError('skill.unavailable', { cause: new Error(`the record of ${path} is not its file`) })
   const text = decodeText(bytes)
   if (text === null) throw new ServiceError('file.not_text', { sourceUrl })
-  return { kind: 'file', path, ...cutFilePage(text, query), commit, size: file.sizeBytes, sha256: file.sha256 }
+  const target = file.target === undefined ? null : await readableTarget(mount, file.target as RepoPath)
+  const { sizeBytes: size, sha256 } = file
+  return { kind: 'file', path, ...cutFilePage(text, query), commit, size, sha256, ...(target === null ? {} : { target }) }
+}
+
+/** Where a link leads; `null` where this address does not read a file. */
+async function readableTarget({ snapshot, address }: ReadyMount, target: RepoPath): Promise<RepoPath | null> {
+  const file = isInside(address.path, target) ? await snapshot.get('files', target) : null
+  return file?.record === undefined || file.refusal !== undefined ? null : target
 }
 
 /** Why there is no text at a path. What a manifest excludes or closes is as absent as what does not exist. */

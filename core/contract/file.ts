@@ -23,6 +23,7 @@ export const FilePage = z
     commit: Commit,
     size: z.int().min(0).meta({ description: 'Bytes of the whole file.' }),
     sha256: Sha256.meta({ description: 'Of the bytes of the whole file.' }),
+    target: Path.optional().meta({ description: 'Where a symbolic link leads, if this address can read it there, too.' }),
   })
   .meta({ id: 'FilePage' })
 export type FilePage = z.infer<typeof FilePage>

@@ -29,3 +29,22 @@ function endOfParagraphs(markdown: string): number {
   }
   return end
 }
+
+/** Of the end of a text, the share in which a heading is looked for. */
+const HEADING_SHARE = 1 / 4
+
+/** Where the last heading of Markdown begins that is near its end and not within fenced code; `null` where there is none. */
+export function headingBeforeEnd(markdown: string): number | null {
+  let heading: number | null = null
+  let at = 0
+  let fence = ''
+  for (const line of markdown.split('\n')) {
+    const text = line.trim()
+    const mark = /^(?:`{3,}|~{3,})/.exec(text)?.[0] ?? ''
+    if (fence === '' && at > 0 && /^#{1,6} /.test(line)) heading = at
+    if (fence === '') fence = mark
+    else if (mark.startsWith(fence) && text === mark) fence = ''
+    at += line.length + 1
+  }
+  return heading !== null && heading >= markdown.length * (1 - HEADING_SHARE) ? heading : null
+}

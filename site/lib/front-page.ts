@@ -58,7 +58,9 @@ async function loadDeliveryOf(client: ApiClient, { address, commit, index }: Mou
   const paths = index.skills.filter(({ describedOnly }) => !describedOnly).map(({ path }) => path)
   const answers = await Promise.all(paths.slice(0, SKILLS_TRIED).map(path => client.get('skills', address, { path })))
   const deliveries = answers.flatMap((result): Delivery[] =>
-    result.ok && result.answer.status === 'ready' ? [{ page: result.answer, number: 1, all: false }] : [],
+    result.ok && result.answer.status === 'ready'
+      ? [{ page: result.answer, number: 1, all: false, hasNext: false, frontMatter: null }]
+      : [],
   )
   const [best = null] = deliveries.toSorted((left, right) => kindsOf(right) - kindsOf(left))
   if (best !== null) chosenOf(client).set(key, best)

@@ -71,6 +71,11 @@ export function contentHref(address: Address, path: string): string {
   return pageHref(address, isSkillPath(path) ? 'skill' : 'file', { path })
 }
 
+/** The address, if the path lies in its folder; else that of the root of its repository. */
+export function addressShowing(address: Address, path: string): Address {
+  return isInside(address.path, path as RepoPath) ? address : atPath(address, ROOT)
+}
+
 /** A line of a text file, as its source. */
 export function lineHref(address: Address, path: string, line: number): string {
   return `${pageHref(address, 'file', { path, look: 'exact' })}#L${line}`
@@ -197,7 +202,7 @@ export function resolveLink(address: Address, filePath: string, href: string, id
 
   const path = resolvePath(parentOf(filePath as RepoPath), target)
   if (path === null) return null
-  const mount = isInside(address.path as RepoPath, path) ? address : atPath(address, ROOT)
+  const mount = addressShowing(address, path)
   if (target.endsWith('/') || path === ROOT) return pageHref(mount, 'browse', { path })
   return contentHref(mount, path)
 }

@@ -19,6 +19,7 @@ type Given =
   | 'client'
   | 'versions'
   | 'renderText'
+  | 'skillText'
   | 'baseUrl'
   | 'hasPictures'
   | 'hosts'
@@ -31,9 +32,11 @@ export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'is
 
 /** What a page is given, from a request. */
 export function createLocals({ url, here, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
-  const { client, versions, renderText, baseUrl, hasPictures, hosts, hostUrls, localSource, legalKinds, listLocal } = options
+  const { client, versions, renderText, skillText, baseUrl, hasPictures, hosts, hostUrls, localSource, legalKinds, listLocal } =
+    options
   const query = queryOf(url)
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(headers.accept ?? '')
+  const isSent = query.get('format') === 'sent'
   query.delete('format')
   const ui = uiOf(query, headers)
   query.delete('lang')
@@ -43,6 +46,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     acceptLanguage: headers['accept-language'] ?? '',
     acceptEncoding: String(headers['accept-encoding'] ?? ''),
     isMarkdown,
+    isSent,
     onRendered: options.onRendered ?? null,
     isPartial: false,
     requestId: id,
@@ -52,6 +56,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     versions,
     ui,
     renderText,
+    skillText,
     baseUrl,
     hasPictures,
     hosts,

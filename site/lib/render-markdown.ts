@@ -3,6 +3,7 @@ import footnotes from 'markdown-it-footnote'
 import type { PageT } from '#words/t.ts'
 import { escapeHtml, markHidden } from './hidden-characters.ts'
 import { highlightCode } from './highlight.ts'
+import { renderRuns } from './text-runs.ts'
 
 export interface MarkdownOptions {
   /** Resolves the target of a link; `null` shows the words without a link. */
@@ -42,7 +43,9 @@ export function renderMarkdown(source: string, options: MarkdownOptions): string
   const frontMatter = FRONT_MATTER.exec(source)?.[0] ?? ''
   return (
     (frontMatter === '' ? '' : `<div class="front-matter">${codeBlock(frontMatter, 'yaml')}</div>\n`) +
-    markdown.render(source.slice(frontMatter.length), env)
+    renderRuns(markdown.parse(source.slice(frontMatter.length), env), tokens =>
+      markdown.renderer.render(tokens, markdown.options, env),
+    )
   )
 }
 

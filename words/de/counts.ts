@@ -26,6 +26,11 @@ export const COUNTS: Words['counts'] = {
   day: { one: '{n} Tag', other: '{n} Tagen' },
   second: { one: '{n} Sekunde', other: '{n} Sekunden' },
   minute: { one: '{n} Minute', other: '{n} Minuten' },
+  copiedHidden: { one: 'Kopiert, mit {n} unsichtbaren Zeichen.', other: 'Kopiert, mit {n} unsichtbaren Zeichen.' },
+  frontMatterLine: { one: '{n} Zeile Frontmatter, nicht gesendet', other: '{n} Zeilen Frontmatter, nicht gesendet' },
+  finding: { one: '{n} Fund', other: '{n} Funde' },
+  moreFinding: { one: '{n} weiterer Fund', other: '{n} weitere Funde' },
+  script: { one: 'hat {n} Skript', other: 'hat {n} Skripte' },
   hidden: {
     one: '{n} unsichtbares Zeichen ist in diesem Text markiert. Ein Agent erhält es wie jedes andere Zeichen.',
     other: '{n} unsichtbare Zeichen sind in diesem Text markiert. Ein Agent erhält sie wie alle anderen Zeichen.',

@@ -21,8 +21,9 @@ export const FILES: Translation<typeof EN_FILES> = {
   file: {
     isSkill:
       'Dies ist nur die Datei. [Öffnen Sie sie als Skill](skill), um die Regeln und Dateien zu sehen, die ein Agent mit ihr erhält.',
-    isManifest:
-      'Dies ist ein Manifest. Ein Agent erhält seinen Text als [Regel](rules) vor [jedem Skill unter seinem Ordner](folder).',
+    isManifest: 'Ein Agent erhält den Text dieser Datei als [Regel](rules) vor [jedem Skill unter ihrem Ordner](folder).',
+    governs: 'Diese Datei gilt für {n} von {skills}.',
+    isLink: '{path} ist ein Verweis auf [{target}](target).',
     thisFile: 'Diese Datei',
     theText: 'Text',
     raw: 'Rohdatei',

@@ -25,6 +25,12 @@ export const COUNTS = {
   day: { one: '{n} day', other: '{n} days' },
   second: { one: '{n} second', other: '{n} seconds' },
   minute: { one: '{n} minute', other: '{n} minutes' },
+  copiedHidden: { one: 'Copied, with {n} hidden character.', other: 'Copied, with {n} hidden characters.' },
+  /** Lines of a file before the text of a skill. */
+  frontMatterLine: { one: '{n} line of front matter, not sent', other: '{n} lines of front matter, not sent' },
+  finding: { one: '{n} finding', other: '{n} findings' },
+  moreFinding: { one: '{n} more finding', other: '{n} more findings' },
+  script: { one: 'has {n} script', other: 'has {n} scripts' },
   hidden: {
     one: '{n} hidden character is marked in this text. An agent receives it like any other character.',
     other: '{n} hidden characters are marked in this text. An agent receives them like any other character.',

@@ -16,8 +16,9 @@ export const FILES = {
   },
   file: {
     isSkill: 'This is the file alone. [Open it as a skill](skill) to see the rules and files that an agent receives with it.',
-    isManifest:
-      'This is a manifest. An agent receives its text as a [rule](rules) before [every skill below its folder](folder).',
+    isManifest: 'An agent receives the text of this file as a [rule](rules) before [every skill below its folder](folder).',
+    governs: 'This file governs {n} of {skills}.',
+    isLink: '{path} is a link to [{target}](target).',
     thisFile: 'This file',
     theText: 'the text',
     raw: 'Raw',

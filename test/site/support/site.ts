@@ -2,7 +2,9 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buildApp } from '#api/app.ts'
 import type { Deps } from '#api/deps.ts'
+import { skillTextOf } from '#api/mcp/sent-text.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
+import { TOOL_BYTES } from '#core/limits.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 import type { PeopleOfPages } from '#site/lib/visitor.ts'
@@ -54,6 +56,7 @@ export async function openSite(
       client,
       hosts,
       baseUrl,
+      skillText: skillTextOf(TOOL_BYTES.default),
       hostUrls,
       ...settings,
       rendering: { ...PATIENT_RENDERING, ...rendering },
