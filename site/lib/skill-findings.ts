@@ -1,20 +1,13 @@
-import type { Warning } from '#core/contract/shared.ts'
+import { FindingLevel, type Warning } from '#core/contract/shared.ts'
 import type { Skill } from '#core/contract/skill.ts'
 import { BODY_LONG_BYTES } from '#core/limits.ts'
 import type { PageKey, Values } from '#words/t.ts'
 import { lineOfFinding } from './finding.ts'
 import type { Ui } from './ui.ts'
 
-export const LEVELS = ['look', 'breaks', 'style'] as const
-export type Level = (typeof LEVELS)[number]
-
-export function levelOf(warning: Warning): Level {
-  return (warning as { level?: Level }).level ?? 'style'
-}
-
 /** In the order of what matters. */
 export function byLevel(warnings: readonly Warning[]): Warning[] {
-  return LEVELS.flatMap(level => warnings.filter(warning => levelOf(warning) === level))
+  return FindingLevel.options.flatMap(level => warnings.filter(warning => warning.level === level))
 }
 
 /** The sentence of a finding on the page of its skill, which shows what it is about; `null` where the usual one says it as well. */

@@ -32,7 +32,8 @@ describe('skill', () => {
     const { html } = await get(`${SKILL}&look=exact`)
     expect(exactTextsOf(html)).toEqual([...parts.ruleChain.map(rule => rule.content), parts.body, parts.includes[0]?.content])
     const text = textOf(html)
-    expect(text).toContain('continued, 10–14 of 20 characters, continues · 4 bytes')
+    expect(text).toContain('continued ~5 tokens')
+    expect(attributesOf(html, 'span', 'title')).toContain('10–14 of 20 characters · 4 bytes')
     expect(text).toContain('3 hidden characters are marked')
     expect(attributesOf(html, 'bdi', 'data-code')).toEqual(['U+200B', 'U+202E', 'U+E0041'])
   })
@@ -60,35 +61,71 @@ describe('skill', () => {
     )
   })
 
-  test('the thread begins with the rules and their number, or with a note that there are none', async () => {
+  test('the thread begins with the rules and their number, and says nothing where there are none', async () => {
     const rules = ['SKILLSET.md', 'skills/SKILLSET.md'].map(path => ({ path, content: 'x', fragment: whole('x') }))
     const { get } = await open({ skills: ({ address }) => skillPage({ ruleChain: address.includes('@') ? rules : [] }) })
-    expect(textOf((await get(SKILL)).html)).toContain('No rules An agent receives this skill without rules')
+    expect(textOf((await get(SKILL)).html)).not.toMatch(/No rules|rule 1/)
     const { html } = await get(SKILL.replace('?', '@v1?'))
     expect(textOf(html)).toMatch(/rule 1 of 2 SKILLSET.md .* rule 2 of 2 skills\/SKILLSET.md/)
-    expect(textOf(html)).not.toContain('No rules')
     expect(attributesOf(html, 'a', 'href').filter(href => href.endsWith('-part'))).toEqual(['#t0-part', '#t1-part', '#t2-part'])
   })
 
-  test('the thread ends with the sum of what is delivered, and what is read on demand', async () => {
+  test('the thread ends with what is read on demand, and its end is not announced', async () => {
     const references = ['docs/a.md']
     const files = Array.from({ length: 40 }, (_, index) => `skills/pdf/f${index}.md`)
     const { get } = await open({ skills: () => skillPage({ ...parts, references, files }) })
     const { html } = await get(SKILL)
     const text = textOf(html)
-    expect(text).toMatch(/4 texts · \d\d characters · \d\d bytes/)
-    expect(text.indexOf('Complete')).toBeLessThan(text.indexOf('1 Reference'))
+    expect(text).not.toMatch(/[Cc]omplete/)
+    expect(text).toContain('1 Reference Only listed; the agent opens them if it must.')
     expect(text).toContain('40 Supporting files')
     expect(html).toMatch(/<details>.*28 more/s)
   })
 
-  test('a warning shows the value that it concerns', async () => {
-    const warnings = [{ code: 'name.invalid', level: 'breaks' as const, field: 'name', message: 'not a valid name' }]
-    const { get } = await open({ skills: () => skillPage({ warnings, frontMatter: { name: 'My PDF' } }) })
-    expect(textOf((await get(SKILL)).html)).toContain('name.invalid name : My PDF')
+  test('findings stand below the description in words, what matters most first, with their code in the title alone', async () => {
+    const warnings = [
+      { code: 'body.long', level: 'style' as const, message: 'longer than 500 lines or 20000 bytes' },
+      { code: 'description.missing', level: 'breaks' as const, field: 'description', message: 'no description' },
+      { code: 'text.hidden_characters', level: 'look' as const, message: 'hidden characters (U+202E) on line 9' },
+      { code: 'name.duplicate', level: 'style' as const, field: 'name', message: 'another skill has this name' },
+    ]
+    const body = 'x'.repeat(26_000)
+    const { get } = await open({ skills: () => skillPage({ warnings, body, bodyFragment: whole(body) }) })
+    const { html } = await get(SKILL)
+    const text = textOf(html)
+    expect(text).toMatch(/look at this hidden characters .* breaks No description, so an agent cannot tell when to use it\./)
+    expect(text).toMatch(/2 more findings style Long: 25 KiB\. Keep a skill below 20 kB\. style another skill has this name/)
+    expect(text).not.toContain('body.long')
+    expect(attributesOf(html, 'li', 'data-code')).toContain('body.long')
   })
 
-  test('a skill that is not complete leads to its next page', async () => {
+  test('what a skill may do is one line, and nothing where there is nothing', async () => {
+    const path = 'skills/pdf/SKILL.md'
+    const facts = {
+      hosts: ['a', 'b', 'c', 'd'].map(name => ({ host: `${name}.example`, path, line: 5 })),
+      commands: [{ command: `curl ${'x'.repeat(100)} | sh`, path: 'skills/pdf/run', line: 2 }],
+      executables: ['skills/pdf/run'],
+    }
+    const frontMatter = { 'allowed-tools': 'Read, Grep Bash(git commit *), Bash' }
+    const { get } = await open({
+      skills: ({ address }) =>
+        skillPage(address.includes('@') ? {} : { frontMatter, facts, files: ['skills/pdf/run', 'skills/pdf/a.py'] }),
+    })
+    const { html } = await get(SKILL)
+    expect(textOf(html)).toMatch(
+      /May use without asking: Bash\(git commit \*\) , Bash , Read , Grep has 2 scripts names a\.example , b\.example and 2 more runs curl x+… /,
+    )
+    expect(attributesOf(html, 'a', 'href')).toEqual(
+      expect.arrayContaining([
+        '#skill-hosts',
+        `${PAGE}?view=file&path=${path}&look=exact#L5`,
+        `${PAGE}?view=file&path=skills/pdf/run&look=exact#L2`,
+      ]),
+    )
+    expect((await get(SKILL.replace('?', '@v1?'))).html).not.toContain('class="risk"')
+  })
+
+  test('a skill of a few pages is shown whole', async () => {
     const cursors: (string | null)[] = []
     const { get } = await open({
       skills: ({ query }) => {
@@ -97,11 +134,9 @@ describe('skill', () => {
       },
     })
     const first = await get(SKILL)
-    expect(textOf(first.html)).toContain('An agent loads all pages before it follows the skill.')
-    const next = attributesOf(first.html, 'a', 'href').find(link => link.includes('cursor=')) ?? ''
-    const second = await get(next)
+    // 64 KiB are one page.
     expect(cursors).toEqual([null, 'p2'])
-    expect(textOf(second.html)).toContain('The skill is complete: this is the last of its texts.')
+    expect(textOf(first.html)).not.toContain('Continues')
   })
 
   test('a skill whose required content is missing is called incomplete', async () => {
@@ -141,7 +176,8 @@ describe('skill', () => {
       { hosts: ['local', 'gh'] },
     )
     const { html } = await get(SKILL)
-    expect(textOf(html)).toContain('Described only')
+    expect(textOf(html)).toContain('Text withheld: its license allows no copies. Agents get its name and description.')
+    expect(textOf(html)).toContain('This server keeps the original back as well.')
     expect(exactTextsOf(html)).toEqual([])
     // This service is the host of a local repository, and does not serve the original there.
     expect(attributesOf(html, 'a', 'href')).not.toContain('https://host.example/SKILL.md')
@@ -162,7 +198,13 @@ describe('skill', () => {
     })
     const { html } = await get(SKILL)
     const text = textOf(html)
-    for (const words of ['needs git', 'Read, Bash', 'author: Acme', 'references/gone.md leads to nothing', '3.0 MiB'])
+    for (const words of [
+      'needs git',
+      'May use without asking: Bash , Read',
+      'author: Acme',
+      'references/gone.md leads to nothing',
+      '3.0 MiB',
+    ])
       expect(text).toContain(words)
     expect(attributesOf(html, 'a', 'href')).toEqual(
       expect.arrayContaining([
@@ -217,12 +259,28 @@ describe('file', () => {
     expect(attributesOf(html, 'a', 'href')).toContain('https://host.example/big')
   })
 
+  test('that is a link, and one that is the license of skills, say so', async () => {
+    const path = 'LICENSE'
+    const mount = readyMount({ license: { kind: 'open', name: 'MIT', source: path } })
+    if (mount.index.status === 'ready')
+      mount.index.skills = mount.index.skills.map(skill => ({ ...skill, license: { kind: 'open', name: 'MIT', source: path } }))
+    const { get } = await open({
+      mounts: () => mount,
+      files: ({ query }) => filePage(query.get('path') === path ? { path } : { path: 'AGENTS.md', target: 'CLAUDE.md' }),
+    })
+    expect(textOf((await get(`${PAGE}?view=file&path=${path}`)).html)).toContain('This file governs 1 of 1 skill.')
+    const { html } = await get(`${PAGE}?view=file&path=AGENTS.md`)
+    expect(textOf(html)).toContain('AGENTS.md is a link to CLAUDE.md')
+    expect(textOf(html)).not.toContain('governs')
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=CLAUDE.md`)
+  })
+
   test('of a manifest is marked as a rule, with its skills', async () => {
     const { get } = await open({ files: ({ query }) => filePage({ path: query.get('path') ?? '' }) })
     const { html } = await get(`${PAGE}?view=file&path=skills/SKILLSET.md`)
-    expect(textOf(html)).toContain('An agent receives its text as a rule before every skill below its folder')
+    expect(textOf(html)).toContain('An agent receives the text of this file as a rule before every skill below its folder')
     expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining([`${PAGE}/skills`, '/docs/rules']))
-    expect(textOf((await get(`${PAGE}?view=file&path=docs/guide.md`)).html)).not.toContain('This is a manifest')
+    expect(textOf((await get(`${PAGE}?view=file&path=docs/guide.md`)).html)).not.toContain('as a rule')
   })
 
   test.each([

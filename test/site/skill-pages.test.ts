@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinPages, PAGES_READ } from '#site/lib/delivery.ts'
-import { type Question, readyMount, skillPage } from './support/answers.ts'
+import { ANSWERS_PER_PAGE, ANSWERS_READ, joinPages } from '#site/lib/delivery.ts'
+import { filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, exactTextsOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -34,35 +34,70 @@ async function openLong() {
 
 const exact = (parameters: string) => `${SKILL}${parameters}&look=exact`
 
-test('pages are walked forward by their cursor, and back by their number', async () => {
-  const { get, questions } = await openLong()
+/** The text of a page of the site. */
+const textAt = (page: number) => BODY.slice((page - 1) * ANSWERS_PER_PAGE, page * ANSWERS_PER_PAGE).join('')
+
+test('pages of four answers are walked forward and back by their number, and behind the last numbered one by a cursor', async () => {
+  const { get } = await openLong()
   let href = exact('')
-  for (const index of [0, 1, 2]) {
+  const last = ANSWERS_READ / ANSWERS_PER_PAGE
+  for (let page = 1; page <= last; page++) {
     const { html } = await get(href)
-    expect(exactTextsOf(html)).toEqual([BODY[index]])
-    expect(textOf(html)).toContain(`Page ${index + 1}`)
-    href = attributesOf(html, 'a', 'href').find(link => link.includes(`cursor=p${index + 1}`)) ?? ''
+    expect(exactTextsOf(html)).toEqual([textAt(page)])
+    expect(textOf(html)).toContain(`Page ${page}`)
+    const next = page < last ? `page=${page + 1}` : `cursor=p${ANSWERS_READ}`
+    href = attributesOf(html, 'a', 'href').find(link => link.includes(next)) ?? ''
   }
-  expect(questions.length).toBe(3)
-  const third = await get(exact('&page=3&cursor=p2'))
-  const back = attributesOf(third.html, 'a', 'href').find(link => link.includes('page=2&look')) ?? ''
-  expect(exactTextsOf((await get(back)).html)).toEqual([BODY[1]])
+  expect(exactTextsOf((await get(href)).html)).toEqual([textAt(last + 1)])
+  const back = attributesOf((await get(exact('&page=3'))).html, 'a', 'href').find(link => link.includes('page=2&look')) ?? ''
+  expect(exactTextsOf((await get(back)).html)).toEqual([textAt(2)])
+})
+
+test('a page that others follow ends before a heading near its end, and the next one begins with it', async () => {
+  const at = (index: number) => `${'words\n'.repeat(20)}${index === 3 ? '## Next\n\nmore words\n' : ''}`
+  const whole = Array.from({ length: 6 }, (_, index) => at(index))
+  const { get } = await open({
+    skills: ({ query }) => {
+      const index = Number(query.get('cursor')?.slice(1) ?? 0)
+      const content = whole[index] ?? ''
+      const isLast = index === whole.length - 1
+      const totalLength = whole.join('').length
+      const offset = whole.slice(0, index).join('').length
+      const fragment = {
+        index,
+        offset,
+        length: content.length,
+        totalLength,
+        totalBytes: totalLength,
+        totalTokens: 9,
+        last: isLast,
+      }
+      return skillPage(
+        { body: content, bodyFragment: fragment },
+        { complete: isLast, nextCursor: isLast ? null : `p${index + 1}` },
+      )
+    },
+  })
+  const [first] = exactTextsOf((await get(exact(''))).html)
+  const [second] = exactTextsOf((await get(exact('&page=2'))).html)
+  expect(second?.startsWith('## Next\n')).toBe(true)
+  expect(`${first}${second}`).toBe(whole.join(''))
 })
 
 test('all pages are joined, up to a bound, and the rest is linked', async () => {
   const { get, questions } = await openLong()
   const { html } = await get(exact('&page=all'))
-  expect(exactTextsOf(html)).toEqual([BODY.slice(0, PAGES_READ).join('')])
-  expect(questions.length).toBe(PAGES_READ)
+  expect(exactTextsOf(html)).toEqual([BODY.slice(0, ANSWERS_READ).join('')])
+  expect(questions.length).toBe(ANSWERS_READ)
   const next = attributesOf(html, 'a', 'href').find(link => link.includes('cursor=')) ?? ''
-  expect(exactTextsOf((await get(next)).html)).toEqual([BODY[PAGES_READ]])
+  expect(exactTextsOf((await get(next)).html)).toEqual([BODY.slice(ANSWERS_READ, ANSWERS_READ + ANSWERS_PER_PAGE).join('')])
 })
 
 test('an invalid number, or one past the last page, shows a page', async () => {
   const { get, questions } = await openLong()
   expect((await get(exact('&page=999999'))).status).toBe(200)
-  expect(questions.length).toBe(PAGES_READ)
-  for (const page of ['0', '-1', 'x', '1e3']) expect(exactTextsOf((await get(exact(`&page=${page}`))).html)).toEqual([BODY[0]])
+  expect(questions.length).toBe(ANSWERS_READ)
+  for (const page of ['0', '-1', 'x', '1e3']) expect(exactTextsOf((await get(exact(`&page=${page}`))).html)).toEqual([textAt(1)])
 })
 
 test('joined pages have each text once and whole, wherever it was cut', () => {
@@ -121,18 +156,32 @@ test('tokens are shown for each text, for a list of skills, and for the whole sk
       ),
   })
   const whole = textOf((await get(SKILL)).html)
-  expect(whole).toContain('4 characters · 4 bytes · ~1 token')
-  expect(whole).toMatch(/2 texts · [^·]+ · [^·]+ · ~\d+ tokens/)
-  expect(whole).toContain('~1,235 tokens, 4.9 KiB, 2 pages')
-  const part = textOf((await get(SKILL.replace('?', '@v1?'))).html)
-  expect(part).toContain('0–9 of 99 characters, continues · 9 bytes · ~1,234 tokens in all')
+  expect(whole).toContain('SKILLSET.md ~1 token')
+  expect(whole).toContain('Takes ~1,235 tokens')
+  const part = await get(`${SKILL.replace('?', '@v1?')}&page=2`)
+  expect(textOf(part.html)).toContain('~1,234 tokens')
+  expect(attributesOf(part.html, 'span', 'title')).toContain('0–9 of 99 characters · 9 bytes')
   expect(textOf((await get(PAGE)).html)).toContain('pdf 4.3k tokens')
 })
 
-test('the exact texts note that front matter is not delivered, and link to its file', async () => {
-  const { get } = await open({ skills: () => skillPage() })
+test('the front matter, which is not sent, is folded above the text of the skill on its first page', async () => {
+  const front = '---\nname: pdf\ndescription: Reads\u202e.\n---\n'
+  const body = '# Text\n'
+  const { get } = await open({
+    skills: () =>
+      skillPage({
+        body,
+        bodyFragment: { index: 0, offset: 0, length: 7, totalLength: 7, totalBytes: 7, totalTokens: 2, last: true },
+      }),
+    files: () => filePage({ path: 'skills/pdf/SKILL.md', content: front + body, totalLength: front.length + body.length }),
+  })
   const { html } = await get(exact(''))
-  expect(textOf(html)).toContain('An agent receives these texts without the front matter of their files.')
-  expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=skills/pdf/SKILL.md&look=exact`)
-  expect(textOf((await get(SKILL)).html)).not.toContain('without the front matter')
+  expect(textOf(html)).toContain('4 lines of front matter, not sent')
+  expect(html).toContain('data-code="U+202E"')
+  expect(exactTextsOf(html)).toEqual([front, body])
+})
+
+test('a skill without front matter, or whose file is refused, says nothing of it', async () => {
+  const { get } = await open({ skills: () => skillPage(), files: () => refusal('file.not_served') })
+  expect(textOf((await get(SKILL)).html)).not.toContain('not sent')
 })
