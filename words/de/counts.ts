@@ -28,7 +28,6 @@ export const COUNTS: Words['counts'] = {
   minute: { one: '{n} Minute', other: '{n} Minuten' },
   copiedHidden: { one: 'Kopiert, mit {n} unsichtbaren Zeichen.', other: 'Kopiert, mit {n} unsichtbaren Zeichen.' },
   frontMatterLine: { one: '{n} Zeile Frontmatter, nicht gesendet', other: '{n} Zeilen Frontmatter, nicht gesendet' },
-  finding: { one: '{n} Fund', other: '{n} Funde' },
   moreFinding: { one: '{n} weiterer Fund', other: '{n} weitere Funde' },
   script: { one: 'hat {n} Skript', other: 'hat {n} Skripte' },
   hidden: {

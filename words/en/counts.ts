@@ -28,7 +28,6 @@ export const COUNTS = {
   copiedHidden: { one: 'Copied, with {n} hidden character.', other: 'Copied, with {n} hidden characters.' },
   /** Lines of a file before the text of a skill. */
   frontMatterLine: { one: '{n} line of front matter, not sent', other: '{n} lines of front matter, not sent' },
-  finding: { one: '{n} finding', other: '{n} findings' },
   moreFinding: { one: '{n} more finding', other: '{n} more findings' },
   script: { one: 'has {n} script', other: 'has {n} scripts' },
   hidden: {
