@@ -71,6 +71,8 @@ async function readEverything(): Promise<void> {
     for (const url of [
       `mounts${at}`,
       `browse${at}`,
+      `browse${at}?files=all`,
+      `browse${at}?files=all&path=${MARKER}-dir`,
       `browse${at}?path=${MARKER}-dir`,
       `find${at}?query=${MARKER}`,
       `skills${at}?path=${PATH}`,
