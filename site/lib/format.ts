@@ -22,12 +22,9 @@ export function wordsOfError(error: ErrorToSay, { t }: Pick<Ui, 't'>): string | 
 
 /** The title of an error: by its reason, its code, or its status. */
 export function titleOfError({ code, reason }: ErrorToSay, status: number, { t }: Pick<Ui, 't'>): string {
-  const kinds = [
-    ...(reason === undefined ? [] : [reason]),
-    ...(/^address\.|^owner\.invalid$/.test(code) ? ['address'] : []),
-    String(status),
-  ]
-  return kinds.map(kind => t.find(`errorPage.titles.${kind}`)).find(title => title !== undefined) ?? t('errorPage.title')
+  const isAddress = code.startsWith('address.') || code === 'owner.invalid'
+  const kinds = [reason, code === 'address.incomplete' && 'incomplete', isAddress && 'address', String(status)]
+  return kinds.map(kind => kind && t.find(`errorPage.titles.${kind}`)).find(title => title) || t('errorPage.title')
 }
 
 const SHOWN_CHARACTERS = 200

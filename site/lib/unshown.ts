@@ -19,8 +19,10 @@ export interface PresentPart {
   target?: { path: string; href: string }
   /** The page of the thing itself, where it has one. */
   href?: string
-  /** The original at the host. */
+  /** The original at the host, where that serves it. */
   sourceUrl?: string | undefined
+  /** This service is the host, and does not serve the original. */
+  isKept?: boolean
 }
 
 type Present =
@@ -78,13 +80,12 @@ interface Asked {
 
 /** An entry of a list that is not what was asked for. */
 export function presentOf(entry: BrowseEntry, { error, mount, target, below, kind }: Asked): PresentPart {
-  const { sourceUrl } = error
   const path = entry.path as RepoPath
   const what = whatOf(entry, below, kind, error)
   const leads = target === null ? {} : { target: { path: target.path, href: entryHref(mount, target) } }
   const opens = what === 'folder' || what === 'file' || what === 'fileBelow' || what === 'noSkill'
   const href = opens ? { href: entry.kind === 'file' ? pageHref(mount, 'file', { path }) : entryHref(mount, entry) } : {}
-  return { kind: 'present', what, path, mount, ...leads, ...href, sourceUrl: below === '' ? sourceUrl : undefined }
+  return { kind: 'present', what, path, mount, ...leads, ...href, ...(below === '' && originalOf(error)) }
 }
 
 function whatOf({ kind, path, why, target }: BrowseEntry, below: string, asked: Asked['kind'], error: ApiError): Present {
@@ -99,9 +100,19 @@ function whatOf({ kind, path, why, target }: BrowseEntry, below: string, asked: 
 /** A file as its refusal tells it; `null` where that tells nothing but that it is not there. */
 export function presentOfError(path: string, error: ApiError): Omit<PresentPart, 'mount'> | null {
   const { code, sourceUrl } = error
+  const kind = findingOf(error)?.case?.replace('_kept', '')
+  if (kind === 'submodule' || kind === 'link')
+    return { kind: 'present', what: kind === 'link' ? 'linkNowhere' : kind, path: path as RepoPath, ...originalOf(error) }
   const why = code === 'file.too_large' ? 'too_large' : code === 'file.not_text' ? 'not_text' : 'not_sent'
   if (why === 'not_sent' && (code !== 'file.not_found' || sourceUrl === undefined)) return null
-  return { kind: 'present', what: refusedOf(path, why, error), path: path as RepoPath, sourceUrl }
+  return { kind: 'present', what: refusedOf(path, why, error), path: path as RepoPath, ...originalOf(error) }
+}
+
+/** Where the original is. Hosts have no page for a submodule as a file. */
+function originalOf(error: ApiError): Pick<PresentPart, 'sourceUrl' | 'isKept'> {
+  const of = findingOf(error)?.case ?? ''
+  if (of.endsWith('kept')) return { isKept: true }
+  return of === 'submodule' ? {} : { sourceUrl: error.sourceUrl }
 }
 
 function refusedOf(path: string, why: string | undefined, error: ApiError): Present {

@@ -196,11 +196,13 @@ export const FRAME: Translation<typeof EN_FRAME> = {
   },
   errorPage: {
     noView: 'Keine Seite dieses Namens',
+    incomplete: 'Eine Adresse nennt ein Konto und ein Repository.',
     addresses: '[Wie eine Adresse geschrieben wird](addresses)',
     titles: {
       empty: 'Noch keine Commits',
       damaged: 'Beschädigtes Repository',
       address: 'Adresse nicht verstanden',
+      incomplete: 'Welches Repository?',
       400: 'Ungültige Anfrage',
       401: 'Nicht angemeldet',
       403: 'Wird hier nicht gezeigt',

@@ -196,12 +196,14 @@ export const FRAME = {
   },
   errorPage: {
     noView: 'No page of this name',
+    incomplete: 'An address names an owner and a repository.',
     addresses: '[How an address is written](addresses)',
     /** By the reason, the kind or the HTTP status of the error. */
     titles: {
       empty: 'No commits yet',
       damaged: 'Damaged repository',
       address: 'Address not understood',
+      incomplete: 'Which repository?',
       400: 'Invalid request',
       401: 'Not signed in',
       403: 'Not shown here',
