@@ -85,7 +85,7 @@ export function presentOf(entry: BrowseEntry, { error, mount, target, below, kin
   const leads = target === null ? {} : { target: { path: target.path, href: entryHref(mount, target) } }
   const opens = what === 'folder' || what === 'file' || what === 'fileBelow' || what === 'noSkill'
   const href = opens ? { href: entry.kind === 'file' ? pageHref(mount, 'file', { path }) : entryHref(mount, entry) } : {}
-  return { kind: 'present', what, path, mount, ...leads, ...href, ...(below === '' && originalOf(error)) }
+  return { kind: 'present', what, path, mount, ...leads, ...href, ...(below === '' && what !== 'link' && originalOf(error)) }
 }
 
 function whatOf({ kind, path, why, target }: BrowseEntry, below: string, asked: Asked['kind'], error: ApiError): Present {

@@ -220,7 +220,7 @@ test.each([
 
 describe('what is there and not shown', () => {
   test.each([
-    ['linked', 404, 'linked is a link to skills.', [`${PAGE}?view=browse&path=skills`, SOURCE]],
+    ['linked', 404, 'linked is a link to skills.', [`${PAGE}?view=browse&path=skills`]],
     ['gone', 404, 'gone is a link, and what it leads to is not shown here.', [SOURCE]],
     ['logo.png', 404, 'logo.png is a picture; pictures are not shown.', [SOURCE]],
     ['table.bin', 415, 'table.bin is not text, so it is not shown.', [SOURCE]],
