@@ -49,7 +49,7 @@ test('a German page says what the indexer found in German, and the answers of th
   // The words that name the line lead to the file that they are about.
   expect(german).toMatch(/a\/b\.md: unsichtbare Zeichen \(U\+200B\) in <\/bdi><a href="[^"]*a\/b\.md[^"]*3[^"]*"><bdi>Zeile 3</)
   expect(await pageOf(skill, 'en')).toContain('gone.md leads to nothing')
-  expect(await pageOf('/local/acme/tools?view=diagnostics', 'de')).toContain('nichts unter diesem Ordner wird ausgeliefert')
+  expect(await pageOf('/local/acme/tools?view=diagnostics', 'de')).toContain('Agenten erhalten nichts aus diesem Ordner')
   const { json } = await app.get('/api/v1/skills/local/acme/open?path=a/SKILL.md')
   expect(json.skill.warnings).toEqual([
     { code: 'text.hidden_characters', message: 'a/b.md: hidden characters (U+200B) on line 3' },

@@ -122,6 +122,6 @@ describe('the address field', () => {
       { hosts: ['local'], baseUrl: 'https://x.example' },
       ENGLISH,
     )
-    expect(target).toEqual({ message: 'Only addresses of this deployment can be opened.' })
+    expect(target).toEqual({ message: 'Only addresses of this server can be opened.' })
   })
 })

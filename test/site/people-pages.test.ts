@@ -115,7 +115,7 @@ test('a token is made, shown once, listed without its secret, and deleted', asyn
 })
 
 test.each([
-  ['/gh/acme/closed@main', 'omit the ref and the path'],
+  ['/gh/acme/closed@main', 'leave out the version and the path'],
   ['/gh/acme/tools', 'veryone may read this repository'],
   ['/gh/acme/absent', 'does not exist'],
   ['nonsense', 'The address does not name a repository'],

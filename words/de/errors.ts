@@ -29,7 +29,7 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'mount.path_not_found': 'hier gibt es nichts zu lesen: Entweder ist hier nichts, oder SKILLSET.md lässt es weg',
   'mount.not_allowed': 'dieser Server zeigt dieses Repository nicht; sein Betreiber entscheidet, welche er zeigt',
   'mount.not_allowed:sha256':
-    'das Repository benennt seine Objekte mit SHA-256; ausgeliefert werden nur Repositorys des Objektformats SHA-1',
+    'das Repository benennt seine Objekte mit SHA-256; gezeigt werden nur Repositorys des Objektformats SHA-1',
   'mount.rate_limited': 'der Git-Host begrenzt die Zahl der Anfragen; später erneut versuchen',
   'mount.ref_not_found:empty': 'dieses Repository hat noch keine Commits',
   'mount.unavailable:damaged': 'dieses Repository ist beschädigt; sein Betreiber findet die Ursache im Protokoll',
@@ -48,23 +48,23 @@ export const ERRORS: Readonly<Record<string, string>> = {
     'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten erhalten; auch dieser Server hält das Original zurück',
   'file.not_found:submodule': 'das ist ein Submodul: ein anderes Repository, aus dem hier nichts gelesen oder ausgeliefert wird',
   'file.not_served:kept':
-    'keine Lizenz erlaubt eine Kopie der Datei, und auch diese Installation hält das Original zurück; fragen Sie den Eigentümer des Repositorys',
-  'file.not_served': 'die Lizenz der Datei erlaubt eine Beschreibung, aber keine Kopie; lesen Sie das Original beim Host',
+    'keine Lizenz erlaubt Kopien der Datei, und auch dieser Server hält das Original zurück; fragen Sie den Eigentümer des Repositorys',
+  'file.not_served': 'die Lizenz der Datei erlaubt keine Kopien; lesen Sie das Original bei seinem Host',
   'file.too_large': 'die Datei ist größer als 1.048.576 Byte; lesen Sie sie beim Host',
   'file.not_text': 'die Datei ist kein UTF-8-Text; lesen Sie sie beim Host',
   'file.too_large:raw':
-    'die Datei ist größer als 104.857.600 Byte; mehr wird als Rohdatei nicht ausgeliefert. Lesen Sie sie in einem Klon des Repositorys',
+    'die Datei ist größer als 104.857.600 Byte; mehr wird als Rohdatei nicht gesendet. Lesen Sie sie in einem Klon des Repositorys',
   'file.not_text:lfs': 'der Text liegt in Git LFS: Das Repository enthält nur einen Verweis darauf; lesen Sie ihn beim Host',
   'owner.invalid': 'der Pfad nennt kein Konto; er braucht die Form /gh/<Konto>',
-  'legal.not_found': 'diese Installation hat keine solche Seite; die Arten sind terms und privacy',
+  'legal.not_found': 'dieser Server hat keine solche Seite; die Arten sind terms und privacy',
   'owner.not_found': 'das Konto gibt es beim Git-Host nicht; prüfen Sie den Namen',
   'auth.required':
     'niemand ist angemeldet, oder das Token gilt hierfür nicht; melden Sie sich an, oder senden Sie ein gültiges Token',
-  'auth.forbidden_origin': 'nur Seiten dieser Installation dürfen diese Anfrage senden; verwenden Sie ihre Seiten',
+  'auth.forbidden_origin': 'nur Seiten dieses Servers dürfen diese Anfrage senden; verwenden Sie ihre Seiten',
   'auth.unavailable': 'wer angemeldet ist, lässt sich gerade nicht nachsehen; später erneut versuchen',
   'token.invalid':
     'die Angaben sind kein Repository von GitHub, keine Bezeichnung aus 1 bis 60 Zeichen oder keine Dauer von 1 bis 366 Tagen',
-  'token.not_a_repository': 'ein Token liest ein ganzes Repository; lassen Sie Ref und Pfad der Adresse weg',
+  'token.not_a_repository': 'ein Token liest ein ganzes Repository; lassen Sie Version und Pfad der Adresse weg',
   'token.public_repository': 'jeder darf dieses Repository lesen; es braucht kein Token',
   'token.limit': 'eine Person hat höchstens 50 Tokens; löschen Sie eines, das nicht mehr verwendet wird',
   'token.not_found': 'Sie haben kein solches Token; vielleicht ist es gelöscht oder abgelaufen',

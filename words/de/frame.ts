@@ -81,8 +81,8 @@ export const FRAME: Translation<typeof EN_FRAME> = {
   open: {
     title: 'Adresse öffnen',
     empty: 'Geben Sie eine Adresse ein: {starts} mit einem Konto und einem Repository.',
-    foreign: 'Nur Adressen dieser Installation lassen sich öffnen.',
-    foreignOrGithub: 'Nur Adressen dieser Installation und von github.com lassen sich öffnen.',
+    foreign: 'Nur Adressen dieses Servers lassen sich öffnen.',
+    foreignOrGithub: 'Nur Adressen dieses Servers und von github.com lassen sich öffnen.',
     noAddress: 'Keine Adresse: {message}.',
     starts: 'eine Adresse beginnt mit {starts}',
     words:
@@ -116,8 +116,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     around: 'Nächste und vorherige Seite',
     markdown: 'Diese Seite als Markdown',
     contents: 'Auf dieser Seite',
-    noGithub:
-      'Diese Installation zeigt keine Repositorys von GitHub: Adressen, die mit `/gh/` beginnen, öffnen sich auf anderen.',
+    noGithub: 'Dieser Server zeigt keine Repositorys von GitHub: Adressen, die mit `/gh/` beginnen, öffnen sich auf anderen.',
     leftOutId: 'was-fehlt',
     search: 'Dokumentation durchsuchen',
     found: 'Seiten: {n}',
@@ -132,8 +131,8 @@ export const FRAME: Translation<typeof EN_FRAME> = {
       pin: 'Festhalten, was Agenten lesen',
       private: 'Private Repositorys',
       'write-a-skill': 'Skills, die vollständig ankommen',
-      rules: 'Manifeste und Regeln',
-      'manifest-keys': 'Schlüssel eines Manifests',
+      rules: 'Regeln in SKILLSET.md',
+      'manifest-keys': 'Schlüssel in SKILLSET.md',
       includes: 'Einbinden und verweisen',
       licenses: 'Lizenzen',
       check: 'Vor dem Push prüfen',

@@ -30,7 +30,7 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
   repositories: {
     title: 'Repositorys',
     about:
-      'Diese Repositorys erreichen sowohl Sie als auch die GitHub-App dieser Installation. Öffentliche Repositorys öffnen sich ohne die App.',
+      'Diese Repositorys erreichen sowohl Sie als auch die GitHub-App dieses Servers. Öffentliche Repositorys öffnen sich ohne die App.',
     none: 'Die GitHub-App ist in keinem Konto installiert, das Sie erreichen. Um private Repositorys zu öffnen, installieren Sie die App in deren Konto.',
     install: 'GitHub-App in einem Konto installieren',
     all: 'alle Repositorys',
@@ -49,7 +49,7 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
       'Mit einem Token liest ein Agent ein privates Repository über REST und MCP, ohne dass sich jemand anmeldet, zum Beispiel in der CI. Er liest nicht mehr, sobald Sie das Repository bei GitHub nicht mehr sehen dürfen.',
     make: 'Ein Token erstellen',
     repository: 'Privates Repository',
-    repositoryHint: 'Seine Adresse ohne Ref und Pfad: `/gh/owner/repository`',
+    repositoryHint: 'Seine Adresse ohne Version und Pfad: `/gh/owner/repository`',
     label: 'Bezeichnung',
     labelHint: 'Was das Token verwendet',
     expires: 'Läuft ab nach',
@@ -108,7 +108,7 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
   forget: {
     title: 'Mich vergessen',
     about:
-      'Entfernt, was diese Installation über Sie speichert: Ihren Namen, Ihre Sitzungen und Tokens und den Zugriff von Apps. Alles endet sofort, und diese Installation gibt ihren Zugriff auf Ihr GitHub-Konto auf.',
+      'Entfernt, was dieser Server über Sie speichert: Ihren Namen, Ihre Sitzungen und Tokens und den Zugriff von Apps. Alles endet sofort, und der Server gibt seinen Zugriff auf Ihr GitHub-Konto auf.',
     start: 'Mich vergessen …',
     never: 'Das lässt sich nicht rückgängig machen.',
     confirm: 'Alle meine Sitzungen, Tokens und Apps beenden',
@@ -166,9 +166,9 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
       'sign_in.unavailable':
         'Wer Sie sind, lässt sich nicht erfragen. Nichts wurde geändert. Versuchen Sie es in einer Minute erneut.',
       'forget.pending':
-        'Ihre Sitzungen, Tokens und Apps sind beendet, und was über Sie gespeichert war, ist gelöscht. GitHub antwortet gerade nicht, darum besteht dort die Autorisierung dieser App noch: Diese Installation fragt einmal am Tag erneut, bis sie beendet ist. Sie können sie auch selbst bei GitHub beenden, in den Einstellungen unter Applications.',
+        'Ihre Sitzungen, Tokens und Apps sind beendet, und was über Sie gespeichert war, ist gelöscht. GitHub antwortet gerade nicht, darum besteht dort die Autorisierung dieser App noch: Dieser Server fragt einmal am Tag erneut, bis sie beendet ist. Sie können sie auch selbst bei GitHub beenden, in den Einstellungen unter Applications.',
       'auth.forbidden_origin':
-        'Es wurde nicht von einer Seite dieser Installation gesendet, oder der Browser hat seine Herkunft nicht genannt. Nichts wurde geändert. Öffnen Sie die Seite, und senden Sie das Formular dort.',
+        'Es wurde nicht von einer Seite dieses Servers gesendet, oder der Browser hat seine Herkunft nicht genannt. Nichts wurde geändert. Öffnen Sie die Seite, und senden Sie das Formular dort.',
     },
     title: 'Etwas ist schiefgegangen',
     home: '[Startseite öffnen](home)',

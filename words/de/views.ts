@@ -50,7 +50,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
       wait: 'Wartet, bis es an der Reihe ist',
       open: 'Holt den Commit',
       tree: 'Listet die Dateien auf',
-      policy: 'Liest Manifeste und Lizenzen',
+      policy: 'Liest Regeln und Lizenzen',
       content: 'Liest Skills und Dokumente',
       write: 'Schreibt den Index',
     },
@@ -58,14 +58,14 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     failed: 'Indexierung fehlgeschlagen',
     again: 'Der erste Besuch nach {instant} startet einen neuen Versuch.',
     authors:
-      'Für die Autoren: [die Grenzen der Indexierung](limits), und [die Schlüssel eines Manifests](keys), die Dateien ausschließen',
+      'Für die Autoren: [die Grenzen der Indexierung](limits), und [die Schlüssel in SKILLSET.md](keys), die Dateien weglassen',
     reasons: {
       'index.fetch_failed': 'Das Repository konnte nicht von seinem Git-Host geholt werden. Das geht meist vorüber.',
       'index.too_large':
-        'Das Repository überschreitet die Grenzen der Indexierung. Auch ein neuer Versuch scheitert, bis das Repository kleiner ist oder seine Manifeste mehr ausschließen.',
+        'Das Repository überschreitet die Grenzen der Indexierung. Auch ein neuer Versuch scheitert, bis das Repository kleiner ist oder SKILLSET.md mehr weglässt.',
       'index.timeout': 'Die Indexierung brauchte zu lange. Ein weiterer Versuch kann gelingen.',
       'index.manifests_unreadable':
-        'Die Manifeste (SKILLSET.md) sind zu groß zum Lesen. Sie könnten Dateien ausschließen, deshalb wird nichts gezeigt. Auch ein neuer Versuch scheitert, bis die Autoren sie kürzen.',
+        'Die Dateien SKILLSET.md sind zu groß zum Lesen. Sie könnten Dateien weglassen, deshalb wird nichts gezeigt. Auch ein neuer Versuch scheitert, bis die Autoren sie kürzen.',
       'index.internal':
         'Die Indexierung ist an einem Fehler dieses Dienstes gescheitert. Sein Betreiber findet die Ursache im Protokoll.',
     },

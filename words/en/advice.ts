@@ -65,3 +65,16 @@ export const ADVICE = {
   'tree.limit': 'use shorter and flatter paths',
   'tree.submodule': 'nothing, unless agents need its files',
 } as const
+
+/** What pages say instead. */
+export const ADVICE_ON_PAGES = {
+  'folder.excluded': 'change `exclude` in a SKILLSET.md above if agents need the folder',
+  'folder.not_checked_out': 'check out the whole tree: the missing files may include a SKILLSET.md',
+  'folder.unlicensed': 'add a LICENSE file, or `license` to SKILLSET.md',
+  'include.not_served': 'include a file whose license allows copies',
+  'license.conflict': 'name the same license in front matter, SKILLSET.md and license file',
+  'license.unrecognized': 'name an SPDX id (`license: MIT`) in SKILLSET.md or the front matter',
+  'manifest.no_front_matter': 'if it has rules for agents, begin it with front matter',
+  'manifest.unreadable': 'correct SKILLSET.md: until then agents get nothing of its folder',
+  'rules.missing': 'shorten the rules of each SKILLSET.md above',
+} as const satisfies Partial<Record<keyof typeof ADVICE, string>>

@@ -1,10 +1,10 @@
-import { ADVICE } from './advice.ts'
+import { ADVICE, ADVICE_ON_PAGES } from './advice.ts'
 import { COMMAND_COUNTS, COMMANDS } from './commands.ts'
 import { COUNTS } from './counts.ts'
 import { ERRORS, ERRORS_ON_PAGES } from './errors.ts'
 import { FAULTS } from './faults.ts'
 import { FILES } from './files.ts'
-import { FINDINGS, KINDS, REASONS } from './findings.ts'
+import { FINDINGS, FINDINGS_ON_PAGES, KINDS, REASONS, REASONS_ON_PAGES } from './findings.ts'
 import { FRAME } from './frame.ts'
 import { PEOPLE } from './people.ts'
 import { PROBLEMS } from './problems.ts'
@@ -23,11 +23,11 @@ export const PAGES = {
   ...PEOPLE,
   counts: COUNTS,
   reference: REFERENCE,
-  finding: FINDINGS,
+  finding: { ...FINDINGS, ...FINDINGS_ON_PAGES },
   findingKind: KINDS,
-  reason: REASONS,
+  reason: { ...REASONS, ...REASONS_ON_PAGES },
   /** What to do about a finding, by its code. */
-  advice: ADVICE,
+  advice: { ...ADVICE, ...ADVICE_ON_PAGES },
   /** By the code of the interface. Where there is none, its own message is shown. */
   errorOnPage: ERRORS_ON_PAGES,
   /** What the contract of the interface says, by its own words. Where there is nothing, these are shown. */
@@ -39,6 +39,9 @@ export const EN = {
   ...PAGES,
   ...COMMANDS,
   counts: { ...COUNTS, ...COMMAND_COUNTS },
+  finding: FINDINGS,
+  reason: REASONS,
+  advice: ADVICE,
   error: ERRORS,
   problem: PROBLEMS,
   fault: FAULTS,

@@ -98,7 +98,16 @@ export const ERRORS_ON_PAGES: Readonly<Record<string, string>> = {
   'file.not_found:link_kept':
     'this is a symbolic link, and it leads to no file that agents get; this server keeps the original back too',
   'file.too_large': 'the file is larger than 1,048,576 bytes; read it at its host',
+  'file.not_served': 'its license allows no copies; read it at its host',
+  'file.not_served:kept':
+    'no license allows copies of the file, and this server keeps the original back as well; ask the owner of the repository',
   'file.not_text': 'the file is not UTF-8 text; read it at its host',
+  'legal.not_found': 'this server has no such page',
+  'auth.forbidden_origin': 'only pages of this server may send this; use its pages',
+  'token.not_a_repository': 'a token reads a whole repository; leave out the version and the path',
+  'request.invalid': 'the link is not valid here, or not any more; start from the first page',
+  'mount.not_allowed:sha256':
+    'the repository names its objects by SHA-256, and only repositories of the object format SHA-1 are shown',
   'file.too_large:raw':
     'the file is larger than 104,857,600 bytes, the most that is served of a raw file; read it in a clone of the repository',
   'file.not_text:lfs': 'the text is kept in Git LFS: the repository holds only a pointer to it',

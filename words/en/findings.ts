@@ -128,6 +128,24 @@ export const FINDINGS = {
   'tree.submodule': 'a submodule is another repository and is not read',
 } as const
 
+/** What pages say instead: a person reads it beside the name of the file, and need not know the words of the interface. */
+export const FINDINGS_ON_PAGES = {
+  'description.missing': 'no description, so an agent cannot tell when to use it',
+  'folder.excluded': 'a SKILLSET.md above leaves this folder out: agents get nothing of it',
+  'folder.unlicensed': 'no license is declared: of a public repository, agents get names and descriptions alone',
+  'image.withheld:excluded': 'a SKILLSET.md leaves the picture out',
+  'image.withheld:unlicensed': 'the picture is not shown: its license allows no copies, or it has none',
+  'include.excluded': 'SKILLSET.md leaves out a file that is included',
+  'include.not_served': 'the license of {path} allows no copies',
+  'manifest.no_front_matter': 'it has no front matter, so it is read like any document',
+  'manifest.unknown_field': 'SKILLSET.md has no such field',
+  'manifest.unknown_field:similar': 'SKILLSET.md has no such field; did you mean `{name}`?',
+  'manifest.unreadable': '{reason}: {why}; agents get nothing of this folder',
+  'name.duplicate:outside': 'a skill outside of this folder has the same name',
+  'reference.outside:mount': '{path} lies outside of this folder and cannot be read from here',
+  'rules.missing': 'the rules take more than {manifestLimit} files or {byteLimit} bytes',
+} as const satisfies Partial<Record<keyof typeof FINDINGS, string>>
+
 /** Parts of findings: why a file cannot be read or installed, what is wrong with its YAML, lines and characters. */
 export const REASONS = {
   // Before the sentences that match more.
@@ -198,6 +216,13 @@ export const REASONS = {
   compatibilityForm: 'its compatibility is not a text of 1 to {limit} characters',
   metadataForm: 'its metadata has a value that is not a text; quote numbers, dates and words like true',
 } as const
+
+export const REASONS_ON_PAGES = {
+  notRegular: 'SKILLSET.md must be a regular file, or a symbolic link to one that agents get',
+  licensePermitsNoCopy: 'its license allows no copies',
+  fileNotLicensed: 'no license allows copies of {name}',
+  manifestUnreadable: 'a SKILLSET.md in its folder cannot be read',
+} as const satisfies Partial<Record<keyof typeof REASONS, string>>
 
 /** What kind of finding a code is, in a heading. */
 export const KINDS = {

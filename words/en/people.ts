@@ -28,7 +28,7 @@ export const PEOPLE = {
   repositories: {
     title: 'Repositories',
     about:
-      'These are the repositories that both you and the GitHub App of this deployment reach. Public repositories open without it.',
+      'These are the repositories that both you and the GitHub App of this server reach. Public repositories open without it.',
     none: 'The GitHub App is not installed on any account that you reach. To open private repositories, install it on their account.',
     install: 'Install the GitHub App on an account',
     all: 'all repositories',
@@ -47,7 +47,7 @@ export const PEOPLE = {
       'With a token, an agent reads one private repository through REST and MCP without anyone to sign in, for example in CI. It stops reading when you can no longer see the repository at GitHub.',
     make: 'Make a token',
     repository: 'Private repository',
-    repositoryHint: 'Its address without ref and path: `/gh/owner/repository`',
+    repositoryHint: 'Its address without version and path: `/gh/owner/repository`',
     label: 'Label',
     labelHint: 'What uses the token',
     expires: 'Expires after',
@@ -105,7 +105,7 @@ export const PEOPLE = {
   forget: {
     title: 'Forget me',
     about:
-      'Removes what this deployment keeps about you: your name, sessions, tokens and the access of apps. All of it ends at once, and this deployment gives up its access to your GitHub account.',
+      'Removes what this server keeps about you: your name, sessions, tokens and the access of apps. All of it ends at once, and the server gives up its access to your GitHub account.',
     start: 'Forget me…',
     never: 'This cannot be undone.',
     confirm: 'End all my sessions, tokens and apps',
@@ -158,9 +158,9 @@ export const PEOPLE = {
         'The sign-in was refused at GitHub, took longer than ten minutes, was used before, or was begun in another browser. Nothing was changed.',
       'sign_in.unavailable': 'It cannot be asked who you are. Nothing was changed. Try again in a minute.',
       'forget.pending':
-        'Your sessions, tokens and apps have ended, and what was kept about you is deleted. GitHub does not answer now, so its authorization of this App still stands: this deployment asks again once a day until it has ended. You can also end it yourself at GitHub, in the settings under Applications.',
+        'Your sessions, tokens and apps have ended, and what was kept about you is deleted. GitHub does not answer now, so its authorization of this App still stands: this server asks again once a day until it has ended. You can also end it yourself at GitHub, in the settings under Applications.',
       'auth.forbidden_origin':
-        'It was not sent by a page of this deployment, or the browser did not say where it came from. Nothing was changed. Open the page and send the form there.',
+        'It was not sent by a page of this server, or the browser did not say where it came from. Nothing was changed. Open the page and send the form there.',
     },
     title: 'Something went wrong',
     home: '[Open the front page](home)',

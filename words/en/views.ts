@@ -47,22 +47,22 @@ export const VIEWS = {
       wait: 'Waiting for its turn',
       open: 'Fetching the commit',
       tree: 'Listing the files',
-      policy: 'Reading manifests and licenses',
+      policy: 'Reading rules and licenses',
       content: 'Reading skills and documents',
       write: 'Writing the index',
     },
     progress: '{done} of {files}',
     failed: 'Indexing failed',
     again: 'The first visit after {instant} starts another attempt.',
-    authors: 'For the authors: [the limits of indexing](limits), and [the keys of a manifest](keys) that exclude files',
+    authors: 'For the authors: [the limits of indexing](limits), and [the keys of SKILLSET.md](keys) that leave files out',
     /** What happened, and whether another attempt can succeed, by the code of the failure. */
     reasons: {
       'index.fetch_failed': 'The repository could not be fetched from its git host. This usually passes.',
       'index.too_large':
-        'The repository exceeds the limits of indexing. Another attempt fails, too, until the repository is smaller or its manifests exclude more.',
+        'The repository exceeds the limits of indexing. Another attempt fails, too, until the repository is smaller or SKILLSET.md leaves more out.',
       'index.timeout': 'Indexing took too long. Another attempt may succeed.',
       'index.manifests_unreadable':
-        'The manifests (SKILLSET.md) are too large to read. They may exclude files, so nothing is shown. Another attempt fails, too, until the authors shorten them.',
+        'The files SKILLSET.md are too large to read. They may leave files out, so nothing is shown. Another attempt fails, too, until the authors shorten them.',
       'index.internal': 'Indexing failed because of an error in this service. Its operator finds the cause in the log.',
     },
   },
