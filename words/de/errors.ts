@@ -42,11 +42,11 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'file.not_found': 'hier gibt es nichts zu lesen: Entweder ist hier nichts, oder SKILLSET.md lässt es weg',
   'file.not_found:there': 'die Datei liegt im Repository, und Agenten erhalten sie nicht',
   'file.not_found:there_kept':
-    'die Datei liegt im Repository, und Agenten erhalten sie nicht; ihre Lizenz erlaubt keine Kopie, deshalb hält auch dieser Server das Original zurück',
+    'die Datei liegt im Repository, und Agenten erhalten sie nicht; ihre Lizenz erlaubt keine Kopien, deshalb hält auch dieser Server das Original zurück',
   'file.not_found:link': 'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten erhalten',
   'file.not_found:link_kept':
     'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten erhalten; auch dieser Server hält das Original zurück',
-  'file.not_found:submodule': 'das ist ein Submodul: ein anderes Repository, aus dem hier nichts gelesen oder ausgeliefert wird',
+  'file.not_found:submodule': 'das ist ein Submodul: ein anderes Repository, aus dem hier nichts gelesen oder gesendet wird',
   'file.not_served:kept':
     'keine Lizenz erlaubt Kopien der Datei, und auch dieser Server hält das Original zurück; fragen Sie den Eigentümer des Repositorys',
   'file.not_served': 'die Lizenz der Datei erlaubt keine Kopien; lesen Sie das Original bei seinem Host',

@@ -14,7 +14,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     copied: 'Kopiert.',
     notCopied: 'Das Kopieren ist fehlgeschlagen.',
     copy: 'Kopieren',
-    copyOf: ': {what}',
+    copyOf: '{what} kopieren',
   },
   keys: {
     open: 'Tasten',

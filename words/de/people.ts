@@ -57,7 +57,7 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
     created: 'Kopieren Sie jetzt Ihr neues Token',
     createdAbout: 'Es wird einmal gezeigt und nie wieder. Wer es hat, kann {address} bis zum {day} lesen.',
     theToken: 'das Token',
-    theCommand: 'der Befehl',
+    theCommand: 'den Befehl',
     example: 'Zum Ausprobieren:',
     yours: 'Ihre Tokens',
     none: 'Sie haben keine Tokens.',

@@ -11,8 +11,7 @@ export const FRAME = {
     copied: 'Copied.',
     notCopied: 'It could not be copied.',
     copy: 'Copy',
-    /** What a button copies, after its word. */
-    copyOf: ' {what}',
+    copyOf: 'Copy {what}',
   },
   keys: {
     open: 'Keys',
