@@ -8,7 +8,6 @@ export const COUNTS: Words['counts'] = {
   error: { one: '{n} Fehler', other: '{n} Fehler' },
   finding: { one: '{n} Befund', other: '{n} Befunde' },
   moreFile: { one: '{n} weitere Datei', other: '{n} weitere Dateien' },
-  nestedFile: { one: '{n} weitere in Ordnern darunter', other: '{n} weitere in Ordnern darunter' },
   publicRepository: { one: '{n} öffentliches Repository', other: '{n} öffentliche Repositorys' },
   star: { one: '{n} Stern', other: '{n} Sterne' },
   place: { one: '{n} Stelle', other: '{n} Stellen' },

@@ -96,6 +96,8 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
   readFirst: {
     title: 'Zuerst gelesen',
     none: 'Keine Dateien mit Anweisungen: Agenten beginnen mit den Skills.',
+    nested: '{n} weitere in Ordnern darunter',
+    onlyNested: '{n} in Ordnern darunter',
     notSent: 'nicht gesendet',
   },
   filter: {

@@ -91,6 +91,8 @@ export const VIEWS = {
   readFirst: {
     title: 'Read first',
     none: 'No instruction files: agents start with the skills.',
+    nested: '{n} more in folders below',
+    onlyNested: '{n} in folders below',
     notSent: 'not sent',
   },
   filter: {
