@@ -175,7 +175,6 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     results: 'Ergebnisse für {query}',
     field: 'Skills und Dokumente suchen',
     fieldInFolder: 'Skills und Dokumente in diesem Ordner suchen',
-    find: 'Suchen',
     inPath: 'In {path} · [ganze Adresse durchsuchen](whole)',
     none: 'Kein Skill oder Dokument passt zu diesen Wörtern. Versuchen Sie weniger oder andere Wörter oder [sehen Sie die Ordner durch](browse).',
     noneInPath:

@@ -172,7 +172,6 @@ export const VIEWS = {
     results: 'Results for {query}',
     field: 'Find skills and documents',
     fieldInFolder: 'Find skills and documents in this folder',
-    find: 'Find',
     inPath: 'In {path} · [search the whole address](whole)',
     none: 'No skill or document matches these words. Try fewer or other words, or [browse the folders](browse).',
     noneInPath:
