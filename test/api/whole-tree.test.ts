@@ -49,6 +49,9 @@ beforeAll(async () => {
       'skills/own/to-notes.md': { link: 'notes.md' },
       'skills/inner/SKILL.md': skillText('inner', 'Body.\n', 'metadata:\n  internal: true\n'),
       'skills/inner/part.md': '# Part\n',
+      'shared/README.md': '# Shared\n',
+      'shared/part.md': '# Part\n',
+      'docs/to-shared': { link: '../shared' },
       'src/main.c': 'int main;\n',
       'src/deep/util.c': 'int util;\n',
     },
@@ -76,6 +79,7 @@ test('the root has every entry of the tree that no manifest excludes, in byte or
     'SKILLSET.md',
     'closed',
     'docs',
+    'shared',
     'skills',
     'src',
     'vendor',
@@ -121,6 +125,8 @@ test('each entry that is not delivered says why, and where a link leads if that 
     ['to-nowhere', 'file', 'link', null],
     ['to-outside', 'file', 'link', null],
     ['to-readme', 'file', null, 'README.md'],
+    // Its README is listed by default, so it is a folder there, too.
+    ['to-shared', 'directory', null, 'shared'],
   ])
   for (const entry of docs.values()) expect(entry.delivered).toBe(entry.why === undefined ? undefined : false)
   expect(docs.get('code.ts')).toMatchObject({ size: 19 })
