@@ -24,7 +24,8 @@ export interface Tool {
 
 type Facts = NonNullable<Skill['facts']>
 
-const TOOLS_SHOWN = 6
+/** Characters of all tools that are shown. */
+const TOOLS_SHOWN = 56
 const HOSTS_SHOWN = 2
 const COMMANDS_SHOWN = 1
 
@@ -40,7 +41,7 @@ export function riskOf({
   if (tools.length + scripts + hosts.length + commands.length === 0) return null
   // A script that a skill only links to is told by its line, too.
   return {
-    tools: shown(tools, TOOLS_SHOWN),
+    tools: shownTools(tools),
     scripts,
     hosts: shown(hosts, HOSTS_SHOWN),
     commands: shown(commands, COMMANDS_SHOWN),
@@ -51,6 +52,16 @@ function shown<Item>(items: readonly Item[], most: number): Shown<Item> {
   // One more takes no more room than its number.
   const count = items.length === most + 1 && most > 1 ? most + 1 : most
   return { items: items.slice(0, count), more: Math.max(0, items.length - count) }
+}
+
+function shownTools(tools: readonly Tool[]): Shown<Tool> {
+  let left = TOOLS_SHOWN
+  const end = tools.findIndex(({ name }, index) => {
+    left -= name.length
+    return index > 0 && left < 0
+  })
+  const items = tools.slice(0, end < 0 ? undefined : end)
+  return { items, more: tools.length - items.length }
 }
 
 /** Files that an interpreter runs, by their ending. */
