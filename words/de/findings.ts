@@ -4,7 +4,7 @@ import type { FINDINGS as EN_FINDINGS, KINDS as EN_KINDS, REASONS as EN_REASONS 
 /** What findings say. */
 export const FINDINGS: Translation<typeof EN_FINDINGS> = {
   'body.empty': 'die Datei hat unter dem Frontmatter keinen Text',
-  'body.long': 'länger als {lineLimit} Zeilen oder {byteLimit} Byte',
+  'body.long': 'lang: Ein Skill sollte unter {lineLimit} Zeilen und {byteLimit} Byte bleiben',
   'compatibility.too_long': 'länger als {limit} Zeichen',
   'description.missing': 'keine Beschreibung; ein Agent erkennt so nicht, wann er den Skill braucht',
   'description.too_long': 'länger als {limit} Zeichen',
@@ -19,11 +19,11 @@ export const FINDINGS: Translation<typeof EN_FINDINGS> = {
     'keine Lizenz ist angegeben: Von einem öffentlichen Repository erhalten Agenten nur Namen und Beschreibungen',
   'folder.unreadable': 'der Ordner ist nicht lesbar: Nichts darunter wurde geprüft',
   'front_matter.comment': 'YAML beendet diesen Wert in Zeile {n}, beim ` #`, wo ein Kommentar beginnt',
-  'front_matter.invalid': 'das Frontmatter ist keine YAML-Zuordnung: {why}',
+  'front_matter.invalid': 'das Frontmatter ist nicht lesbar: {why}',
   'front_matter.late': 'das Frontmatter beginnt in {why}, und nichts darf darüber stehen: Agenten erhalten es als Text',
   'front_matter.missing': 'die Datei beginnt nicht mit einem Frontmatter',
   'front_matter.padded': '{why} hat Leerzeichen hinter den Strichen; andere Werkzeuge sehen damit kein Frontmatter',
-  'front_matter.repaired': 'kein gültiges YAML, Zeile für Zeile gelesen: {why}',
+  'front_matter.repaired': 'das Frontmatter ist kein gültiges YAML, andere Werkzeuge lehnen die Datei ab: {why}',
   'front_matter.unknown_field': 'ein Skill hat kein solches Feld; meinten Sie `{name}`?',
   'front_matter.unterminated': 'dem Frontmatter fehlt die schließende Zeile, also ist die ganze Datei Text',
   'image.withheld:excluded': 'eine SKILLSET.md lässt das Bild weg',

@@ -218,7 +218,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     again: 'Diese Seite neu laden',
     local: 'Dieser Dienst hat ein lokales Repository mit diesem Namen: [{local}](local)',
     localOfOwner: 'Dieser Dienst hat ein lokales Repository dieses Kontos: [{local}](local)',
-    overview: 'Übersicht dieser Adresse öffnen',
+    overview: 'Übersicht öffnen',
     restart: 'Auf der ersten Seite neu beginnen',
   },
   pager: { first: 'Erste Seite', next: 'Nächste Seite', previous: 'Vorherige Seite' },

@@ -5,7 +5,7 @@ import type { VIEWS as EN_VIEWS } from '../en/views.ts'
 export const VIEWS: Translation<typeof EN_VIEWS> = {
   mount: {
     address: 'Adresse',
-    views: 'Ansichten dieser Adresse',
+    views: 'Teile dieses Repositorys',
     overview: 'Übersicht',
     browse: 'Ordner',
     find: 'Suche',
@@ -106,7 +106,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     showAll: 'Alle zeigen',
   },
   facts: {
-    anotherRef: 'Einen anderen Branch, Tag oder Commit öffnen',
+    anotherRef: 'Eine andere Version öffnen: Branch, Tag oder Commit',
     refForm: 'Branch, Tag, Commit',
     allRefs: 'Alle Branches und Tags',
     commit: 'Commit',
@@ -175,10 +175,10 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     results: 'Ergebnisse für {query}',
     field: 'Skills und Dokumente suchen',
     fieldInFolder: 'Skills und Dokumente in diesem Ordner suchen',
-    inPath: 'In {path} · [ganze Adresse durchsuchen](whole)',
+    inPath: 'In {path} · [überall suchen](whole)',
     none: 'Kein Skill oder Dokument passt zu diesen Wörtern. Versuchen Sie weniger oder andere Wörter oder [sehen Sie die Ordner durch](browse).',
     noneInPath:
-      'Kein Skill oder Dokument passt zu diesen Wörtern. Versuchen Sie weniger oder andere Wörter, [durchsuchen Sie die ganze Adresse](whole) oder [sehen Sie die Ordner durch](browse).',
+      'Kein Skill oder Dokument passt zu diesen Wörtern. Versuchen Sie weniger oder andere Wörter, [suchen Sie überall](whole) oder [sehen Sie die Ordner durch](browse).',
     bestFirst: '{counts}, die besten zuerst.',
     onThisPage: 'Auf dieser Seite: {counts}, die besten zuerst.',
     files: 'Passende Dateien dieses Skills',
@@ -288,7 +288,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     commitsHere: 'Commits, die geändert haben, was Agenten hier lesen',
     sinceThen: 'was sich seither geändert hat',
     ownChange: 'was er geändert hat',
-    commitsOf: 'Es kann mehr geben: Das sind die letzten Commits von {count} Dateien.',
+    commitsOf: 'Ältere Commits sind nicht aufgeführt.',
     since: 'Geändert seit',
     points: {
       description: 'neue Beschreibung: {after}',

@@ -130,9 +130,12 @@ export const FINDINGS = {
 
 /** What pages say instead: a person reads it beside the name of the file, and need not know the words of the interface. */
 export const FINDINGS_ON_PAGES = {
+  'body.long': 'long: keep a skill below {lineLimit} lines and {byteLimit} bytes',
   'description.missing': 'no description, so an agent cannot tell when to use it',
   'folder.excluded': 'a SKILLSET.md above leaves this folder out: agents get nothing of it',
   'folder.unlicensed': 'no license is declared: of a public repository, agents get names and descriptions alone',
+  'front_matter.invalid': 'the front matter cannot be read: {why}',
+  'front_matter.repaired': 'the front matter is not valid YAML, so other tools refuse this file: {why}',
   'image.withheld:excluded': 'a SKILLSET.md leaves the picture out',
   'image.withheld:unlicensed': 'the picture is not shown: its license allows no copies, or it has none',
   'include.excluded': 'SKILLSET.md leaves out a file that is included',

@@ -219,7 +219,7 @@ export const FRAME = {
     again: 'Reload this page',
     local: 'This service has a local repository of this name: [{local}](local)',
     localOfOwner: 'This service has a local repository of this owner: [{local}](local)',
-    overview: 'Open the overview of this address',
+    overview: 'Open the overview',
     restart: 'Start again from the first page',
   },
   pager: { first: 'First page', next: 'Next page', previous: 'Previous page' },

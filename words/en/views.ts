@@ -2,7 +2,7 @@
 export const VIEWS = {
   mount: {
     address: 'Address',
-    views: 'Views of this address',
+    views: 'Parts of this repository',
     overview: 'Overview',
     browse: 'Browse',
     find: 'Find',
@@ -172,10 +172,10 @@ export const VIEWS = {
     results: 'Results for {query}',
     field: 'Find skills and documents',
     fieldInFolder: 'Find skills and documents in this folder',
-    inPath: 'In {path} · [search the whole address](whole)',
+    inPath: 'In {path} · [search everywhere](whole)',
     none: 'No skill or document matches these words. Try fewer or other words, or [browse the folders](browse).',
     noneInPath:
-      'No skill or document matches these words. Try fewer or other words, or [search the whole address](whole), or [browse the folders](browse).',
+      'No skill or document matches these words. Try fewer or other words, or [search everywhere](whole), or [browse the folders](browse).',
     bestFirst: '{counts}, best first.',
     onThisPage: 'On this page: {counts}, best first.',
     files: 'Files of this skill that match',
@@ -286,7 +286,7 @@ export const VIEWS = {
     commitsHere: 'Commits that changed what agents read here',
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
-    commitsOf: 'There may be more: these are the latest commits of {count} files.',
+    commitsOf: 'Older commits are not listed.',
     since: 'Changed since',
     /** What to look at, a line each. */
     points: {
