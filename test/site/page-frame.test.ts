@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('the frame of a page', () => {
 
   const sizeOf = (page: Page, selector: string) => page.locator(selector).boundingBox()
 
-  test.each([320, 390, 768, 1280])('has a header of one row on a window of %i pixels', async width => {
+  test.each([320, 390, 680, 768, 1280])('has a header of one row on a window of %i pixels', async width => {
     for (const [target, locale] of [
       [PAGE, 'de'],
       [SKILL, 'en'],
@@ -66,6 +66,7 @@ describe.skipIf(!hasBrowser)('the frame of a page', () => {
       await inContext({ viewport: { width, height: 800 }, locale }, async page => {
         await page.goto(site.origin + target)
         expect((await sizeOf(page, '.site-header'))?.height).toBe(53)
+        expect((await sizeOf(page, '.brand'))?.height).toBe(44)
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
       })
     }
