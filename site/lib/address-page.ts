@@ -6,14 +6,16 @@ import type { FindPage } from '#core/contract/find.ts'
 import type { SkillHistory } from '#core/contract/history.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
 import type { RefList } from '#core/contract/refs.ts'
-import type { FailedAnswer } from '#core/contract/shared.ts'
+import type { FailedAnswer, FindingLevel } from '#core/contract/shared.ts'
+import { FINDING_LEVELS } from '#core/finding-levels.ts'
 import { parseRepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { type ChangesContent, type ComparedSides, loadComparison } from './changes-view.ts'
 import { cutAtParagraph } from './cut-at-paragraph.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { type FilesShown, type FolderPage, loadFolderPage } from './folder-page.ts'
-import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, VIEWS, type View } from './links.ts'
+import { type FindingsView, type Grouping, loadFindings } from './findings-view.ts'
+import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, pageHref, VIEWS, type View } from './links.ts'
 import { loadOverview, type OverviewPage } from './overview.ts'
 import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
@@ -41,6 +43,9 @@ export interface PageRequest {
   look: Look
   /** Of a folder. */
   files: FilesShown
+  /** Of findings. */
+  level: FindingLevel | undefined
+  by: Grouping
   /** Of an overview: what the name, the description or the path of a listed skill contains. */
   words: string
 }
@@ -53,7 +58,7 @@ export type PageContent =
   /** `likes`: commits that the old side of a comparison may mean. */
   | { kind: 'problem'; error: ApiError; withheld?: BrowseEntry | null; likes?: readonly string[] }
   | ({ kind: 'overview'; overview: Overview } & OverviewPage)
-  | { kind: 'diagnostics'; overview: Overview }
+  | { kind: 'findings'; view: FindingsView }
   | { kind: 'refs'; refs: RefList }
   | ChangesContent
   /** Nothing to compare with: `isFirst`, nothing is older; else the host does not say what is. With the commits that changed a skill, if it says those. */
@@ -75,6 +80,8 @@ export type AddressPage =
   | { kind: 'file'; location: string }
   /** A commit is named by the beginning of its hash: the same page with all of it. */
   | { kind: 'commit'; location: string }
+  /** The view has another name now. */
+  | { kind: 'renamed'; location: string }
   /** `isUnknownView`: the address itself may well be shown. */
   | {
       kind: 'problem'
@@ -116,6 +123,9 @@ export async function loadAddressPage(
   if ('error' in asked) {
     const owner = asked.error.code === 'address.incomplete' ? accountOf(rawAddress, hosts) : null
     return owner === null ? { kind: 'problem', ...asked } : { kind: 'moved', location: ownerHref(owner) }
+  }
+  if (query.get('view') === 'diagnostics') {
+    return { kind: 'renamed', location: pageHref(asked.address, 'findings') }
   }
   const requested = readPageRequest(query)
   if (requested === null) {
@@ -271,6 +281,8 @@ function readPageRequest(query: URLSearchParams): PageRequest | null {
     line: readNumber(query.get('line')) ?? 1,
     look: query.get('look') === 'exact' ? 'exact' : 'rendered',
     files: query.get('files') === 'delivered' ? 'delivered' : 'all',
+    level: FINDING_LEVELS.find(level => level === query.get('level')),
+    by: query.get('by') === 'skill' ? 'skill' : 'kind',
     words: (query.get('words') ?? '').slice(0, FILTER_CHARACTERS),
   }
 }
@@ -287,14 +299,19 @@ interface LoadedView {
   content: PageContent
 }
 
-/** `null` for the overview and its diagnostics, which are part of the mount. */
+/** `null` for the overview, which is part of the mount. */
 async function loadView(client: ApiClient, named: Address, request: PageRequest, isFirst = false): Promise<LoadedView | null> {
   const address = formatAddress(named)
   const { path, query, cursor, offset } = request
   switch (request.view) {
     case 'overview':
-    case 'diagnostics':
       return null
+    case 'findings': {
+      const result = await loadFindings(client, address, request)
+      if (!result.ok) return problem(result)
+      const { answer, status } = result
+      return { status, content: 'status' in answer ? stateContent(answer) : { kind: 'findings', view: answer } }
+    }
     case 'browse': {
       const result = await loadFolderPage(client, named, request)
       if (!result.ok) return problem(result)
@@ -372,7 +389,6 @@ function problem({ status, error }: { status: number; error: ApiError }): Loaded
 
 async function overviewContent(client: ApiClient, address: string, { index }: Mount, request: PageRequest): Promise<PageContent> {
   if (index.status !== 'ready') return stateContent(index)
-  if (request.view === 'diagnostics') return { kind: 'diagnostics', overview: index }
   return { kind: 'overview', overview: index, ...(await loadOverview(client, address, index, request)) }
 }
 

@@ -1,9 +1,10 @@
 import { type Address, atPath, formatAddress, type OwnerName } from '#core/address.ts'
 import type { SkillCommit, SkillHistory } from '#core/contract/history.ts'
 import type { Repository } from '#core/contract/mount.ts'
+import type { FindingLevel } from '#core/contract/shared.ts'
 import { baseNameOf, isInside, MANIFEST_FILE, parentOf, parseRepoPath, type RepoPath, ROOT, SKILL_FILE } from '#core/repo-path.ts'
 
-export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'diagnostics', 'refs', 'changes'] as const
+export const VIEWS = ['overview', 'browse', 'find', 'skill', 'file', 'findings', 'refs', 'changes'] as const
 export type View = (typeof VIEWS)[number]
 
 /** How a page shows repository text: rendered, or character for character as an agent receives it. */
@@ -30,6 +31,10 @@ export interface PageParameters {
   look?: Look | undefined
   /** Of a folder: `delivered` for what agents get alone. */
   files?: 'all' | 'delivered' | undefined
+  /** Of findings; all have none. */
+  level?: FindingLevel | undefined
+  /** Of findings; by kind has none. */
+  by?: 'kind' | 'skill' | undefined
 }
 
 /** The URL of an address page, without parameters that equal their default. */
@@ -41,6 +46,8 @@ export function pageHref(address: Address, view: View, parameters: PageParameter
   if (parameters.from !== undefined) given.push(['from', parameters.from])
   if (parameters.query !== undefined) given.push(['query', parameters.query])
   if (parameters.files === 'delivered') given.push(['files', parameters.files])
+  if (parameters.level !== undefined) given.push(['level', parameters.level])
+  if (parameters.by === 'skill') given.push(['by', 'skill'])
   if (parameters.page !== undefined && parameters.page !== 1) given.push(['page', String(parameters.page)])
   if (parameters.cursor !== undefined) given.push(['cursor', parameters.cursor])
   if (parameters.back !== undefined && parameters.back.length > 0) given.push(['back', parameters.back.join(',')])

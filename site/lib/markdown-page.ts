@@ -3,11 +3,13 @@ import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { ChangesPage } from '#core/contract/changes.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { RefList } from '#core/contract/refs.ts'
+import { FINDING_LEVELS } from '#core/finding-levels.ts'
 import type { AddressPage, PageContent } from './address-page.ts'
 import { factsOf, isDescribedOnly, SIGNS, withheldItems } from './changes.ts'
 import type { FileChanges } from './changes-view.ts'
 import { type Delivery, partsOf } from './delivery.ts'
 import type { FileDifference } from './file-difference.ts'
+import type { FindingsView } from './findings-view.ts'
 import { spellHidden } from './hidden-characters.ts'
 import { contentHref, pageHref } from './links.ts'
 import { aboutOf } from './overview.ts'
@@ -53,10 +55,8 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
       return [`Error ${content.error.code}: ${inline(content.error.message)}`]
     case 'overview':
       return overviewLines(page, content, link)
-    case 'diagnostics':
-      return content.overview.diagnostics.map(
-        ({ severity, code, path, message }) => `- ${severity} ${code}, ${inline(path)}: ${inline(message)}`,
-      )
+    case 'findings':
+      return findingLines(page, content.view, link)
     case 'refs':
       return refLines(page, content.refs, link)
     case 'changes':
@@ -76,6 +76,22 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
     case 'file':
       return [`## ${inline(content.page.path)}`, '', fence(content.page.content), ...restOf(page, content.page, link)]
   }
+}
+
+function findingLines({ address, request }: MountPage, { groups, counts, nextCursor }: FindingsView, link: Link): string[] {
+  const { t } = ENGLISH
+  const sums = FINDING_LEVELS.map(level => `${t(`findings.levels.${level}`)}: ${counts[level]}`)
+  const rows = groups.flatMap(({ findings }) =>
+    findings.map(({ finding: { level, code, path, line, message, skill } }) => {
+      const place = `${path === '' ? t('findings.repository') : path}${line === undefined ? '' : `:${line}`}`
+      const of = skill === undefined || skill === path ? '' : ` (${inline(skill)})`
+      return `- ${level} \`${code}\` ${inline(place)}${of}: ${inline(message)}`
+    }),
+  )
+  const { path, level, by } = request
+  const next =
+    nextCursor === null ? [] : ['', link('Next page', pageHref(address, 'findings', { path, level, by, cursor: nextCursor }))]
+  return rows.length === 0 ? [t('findings.none')] : [`${sums.join(', ')}.`, '', ...rows, ...next]
 }
 
 function refLines({ address }: MountPage, refs: RefList, link: Link): string[] {

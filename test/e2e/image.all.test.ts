@@ -40,7 +40,7 @@ const ROUTES: readonly (readonly [target: string, type: string])[] = [
     '?view=file&path=docs/limits.md',
     '?view=find&query=license',
   ].map(query => [`${HANDBOOK}${query}`, HTML] as const),
-  ...['?view=refs', '?view=changes&from=v1', '?view=diagnostics'].map(query => [`${HANDBOOK}${query}`, HTML] as const),
+  ...['?view=refs', '?view=changes&from=v1', '?view=findings'].map(query => [`${HANDBOOK}${query}`, HTML] as const),
   ...['/', '/docs', '/docs/ci', '/docs/rest', '/docs/settings?lang=de'].map(path => [path, HTML] as const),
   [`${HANDBOOK}?format=markdown`, TEXT],
   ['/docs/ci.md', TEXT],

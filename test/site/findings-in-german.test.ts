@@ -49,11 +49,11 @@ test('a German page says what the indexer found in German, and the answers of th
   // The words that name the line lead to the file that they are about.
   expect(german).toMatch(/a\/b\.md: unsichtbare Zeichen \(U\+200B\) in <\/bdi><a href="[^"]*a\/b\.md[^"]*3[^"]*"><bdi>Zeile 3</)
   expect(await pageOf(skill, 'en')).toContain('gone.md leads to nothing')
-  expect(await pageOf('/local/acme/tools?view=diagnostics', 'de')).toContain('Agenten erhalten nichts aus diesem Ordner')
+  expect(await pageOf('/local/acme/tools?view=findings', 'de')).toContain('Agenten erhalten nichts aus diesem Ordner')
   const { json } = await app.get('/api/v1/skills/local/acme/open?path=a/SKILL.md')
   expect(json.skill.warnings).toEqual([
-    { code: 'text.hidden_characters', message: 'a/b.md: hidden characters (U+200B) on line 3' },
-    { code: 'reference.broken', message: 'gone.md leads to nothing' },
+    { code: 'text.hidden_characters', level: 'look', message: 'a/b.md: hidden characters (U+200B) on line 3' },
+    { code: 'reference.broken', level: 'breaks', message: 'gone.md leads to nothing' },
   ])
 })
 

@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)('hostile words in a browser', () => {
     '?view=skill&path=a/SKILL.md',
     '?view=file&path=a.md',
     '?view=file&path=a.html',
-    '?view=diagnostics',
+    '?view=findings',
     '?view=find',
   ])('run nothing, load nothing and break no policy on the page%s', async view => {
     const context = await browser.newContext()

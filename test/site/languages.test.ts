@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { withMessage } from '#core/finding-messages.ts'
 import { chooseLanguage } from '#core/page-language.ts'
 import { carryLanguage, readPhrase } from '#site/lib/ui.ts'
-import { filePage, readyMount, skillPage } from './support/answers.ts'
+import { filePage, findingsPage, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, tagsOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -119,12 +119,12 @@ test('a page as Markdown is in the words of the interface in every language', as
 })
 
 test('findings are in German if there is a sentence, and marked as English otherwise', async () => {
-  const finding = { severity: 'warning' as const, path: 'a/SKILL.md' }
+  const finding = { path: 'a/SKILL.md', level: 'breaks' as const }
   const known = withMessage({ ...finding, code: 'reference.broken', values: { target: 'b.md' } })
   const unknown = { ...finding, code: 'made.up', message: 'something is odd' }
-  const { get } = await open({ mounts: () => readyMount({ diagnostics: [known, unknown] }) })
-  const { html } = await get(`${PAGE}?view=diagnostics`, 'GET', GERMAN)
+  const { get } = await open({ mounts: () => readyMount(), findings: () => findingsPage([known, unknown]) })
+  const { html } = await get(`${PAGE}?view=findings`, 'GET', GERMAN)
   expect(html).toContain('<bdi>b.md führt ins Leere</bdi>')
   expect(html).toContain('<bdi lang="en">something is odd</bdi>')
-  expect((await get(`${PAGE}?view=diagnostics`)).html).toContain('b.md leads to nothing')
+  expect((await get(`${PAGE}?view=findings`)).html).toContain('b.md leads to nothing')
 })

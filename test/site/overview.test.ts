@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { SkillListing } from '#core/contract/shared.ts'
-import { withLevel, withMessage } from '#core/finding-messages.ts'
+import { withLevel } from '#core/finding-messages.ts'
 import { finding, reason } from '#words/findings.ts'
 import { browsePage, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
@@ -179,7 +179,7 @@ test('the repository at its host is one link away, at the commit and the folder'
   )
 })
 
-test('diagnostics have a view of their own: grouped, with what to do, linked to their files', async () => {
+test('the overview says that parts may be missing, with the number of errors', async () => {
   const remark = (code: string, severity: 'error' | 'info', path: string) => ({ code, severity, path, message: `about ${path}` })
   const diagnostics = [
     remark('license.unrecognized', 'info', 'a/LICENSE'),
@@ -190,46 +190,16 @@ test('diagnostics have a view of their own: grouped, with what to do, linked to 
   const { get } = await open({ mounts: () => readyMount({ diagnostics }) })
   const overview = textOf((await get(PAGE)).html)
   expect(overview).toContain('Parts of this repository may be missing: 1 error')
-  expect(overview).toContain('Diagnostics 4')
-  const { status, html } = await get(`${PAGE}?view=diagnostics`)
-  expect(status).toBe(200)
-  const text = textOf(html)
-  expect(text.indexOf('manifest.unreadable')).toBeLessThan(text.indexOf('license.unrecognized'))
-  expect(text).toContain('license.unrecognized 2 places To do: name an SPDX id')
-  expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=b/LICENSE`)
-})
-
-test('what several entries have in common is shown once', async () => {
-  const found = (path: string, message: string) => ({ code: 'x.y', severity: 'info' as const, path, message })
-  const said = async (messages: string[]) => {
-    const diagnostics = messages.map((message, index) => found(`${index}.md`, message))
-    const { get, close } = await open({ mounts: () => readyMount({ diagnostics }) })
-    const text = textOf((await get(`${PAGE}?view=diagnostics`)).html)
-    await close()
-    return text
-  }
-  expect((await said(['rename it', 'rename it', 'rename it'])).match(/rename it/g)).toHaveLength(1)
-  expect(await said(['rename it', 'rename it'])).toContain('In each of them: rename it .')
-  expect((await said(['rename it', 'remove it'])).match(/rename it|remove it/g)).toHaveLength(2)
 })
 
 test('a finding with a line links to it, in the source of its file', async () => {
-  const diagnostics = [
-    withMessage({
-      ...finding('manifest.unreadable', { reason: 'yaml', why: reason('openQuote', { n: 3 }) }),
-      severity: 'error' as const,
-      path: 'SKILLSET.md',
-    }),
-    { code: 'x.y', severity: 'warning' as const, path: 'a.md', message: 'it has 7 lines' },
-  ]
   const warnings = [
     withLevel(finding('text.html_comment', { lines: reason('lines', { list: '12, 40' }) })),
     withLevel(finding('text.html_comment:in', { path: 'shared/a.md', lines: reason('line', { n: 2 }) })),
   ]
-  const { get } = await open({ mounts: () => readyMount({ diagnostics }), skills: () => skillPage({ warnings }) })
+  const { get } = await open({ skills: () => skillPage({ warnings }) })
   const linesOf = async (target: string) =>
     attributesOf((await get(target)).html, 'a', 'href').filter(href => href.includes('#L'))
-  expect(await linesOf(`${PAGE}?view=diagnostics`)).toEqual([`${PAGE}?view=file&path=SKILLSET.md&look=exact#L3`])
   expect(await linesOf(SKILL)).toEqual([
     `${PAGE}?view=file&path=skills/pdf/SKILL.md&look=exact#L12`,
     `${PAGE}?view=file&path=shared/a.md&look=exact#L2`,

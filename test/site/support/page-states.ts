@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { ListedFinding } from '#core/contract/findings.ts'
 import { findFaults, thinOut } from './accessibility.js'
 import {
   type Answers,
   browsePage,
   COMMIT,
   filePage,
+  findingsPage,
   findPage,
   listedRepository,
   ownerPage,
@@ -38,6 +40,16 @@ const DIAGNOSTICS = (['error', 'warning', 'info'] as const).map(severity => ({
   path: 'a.md',
   message: `Look at ${LONG}.`,
 }))
+const FINDINGS: ListedFinding[] = (['look', 'breaks', 'style'] as const).flatMap(level =>
+  [1, 2].map(line => ({
+    code: 'x.y',
+    level,
+    path: `skills/${LONG}/SKILL.md`,
+    line,
+    message: `Look at ${LONG}.`,
+    skill: 'skills/pdf/SKILL.md',
+  })),
+)
 const WARNINGS = [{ code: 'name.duplicate', level: 'style' as const, message: 'it is there twice' }]
 const SKILL = {
   path: 'skills/pdf/SKILL.md',
@@ -113,6 +125,7 @@ export const ANSWERS: Answers = {
     })
     return { ...mount, address: '/gh/acme/tools', ref: 'v1' }
   },
+  findings: () => findingsPage(FINDINGS),
   browse: () =>
     browsePage({
       path: 'skills',
@@ -230,7 +243,8 @@ export const PAGES = [
   `/gh/acme/tools?view=file&path=skills/${LONG}.md`,
   '/gh/acme/later',
   '/gh/acme/broken',
-  '/gh/acme/tools?view=diagnostics',
+  '/gh/acme/tools?view=findings',
+  '/gh/acme/tools?view=findings&by=skill',
   '/gh/acme/tools@v1?view=refs',
   '/docs',
   '/docs/rest',

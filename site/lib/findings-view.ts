@@ -1,0 +1,152 @@
+import type { FindingCounts, FindingsPage, ListedFinding } from '#core/contract/findings.ts'
+import type { FindingLevel } from '#core/contract/shared.ts'
+import { FINDING_LEVELS } from '#core/finding-levels.ts'
+import { FINDINGS_LIMIT } from '#core/limits.ts'
+import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
+import type { ApiClient, ApiResult } from './api-client.ts'
+
+export const GROUPINGS = ['kind', 'skill'] as const
+export type Grouping = (typeof GROUPINGS)[number]
+
+/** What the URL of the view asks for. */
+export interface FindingsRequest {
+  path: string | undefined
+  level: FindingLevel | undefined
+  by: Grouping
+  cursor: string | undefined
+}
+
+/** A finding, and its number on the page. */
+export interface NumberedFinding {
+  number: number
+  finding: ListedFinding
+}
+
+/** Findings that stand together: of one kind, or of one skill or file. */
+export interface FindingGroup {
+  /** A code, or the path of a skill or file. */
+  of: string
+  level: FindingLevel
+  findings: NumberedFinding[]
+}
+
+/** How many findings a skill has. */
+export interface FoundSkill {
+  path: string
+  count: number
+  /** The gravest. */
+  level: FindingLevel
+}
+
+export interface FindingsView {
+  commit: string
+  counts: FindingCounts
+  isPartial: boolean
+  groups: FindingGroup[]
+  /** The skills that have any, on the first page. */
+  skills: FoundSkill[]
+  /** There are more findings than are read for `skills`, or for the groups by skill. */
+  hasMore: boolean
+  nextCursor: string | null
+}
+
+/** Findings of one page, and skills of one page. */
+const PAGE_FINDINGS = 100
+const PAGE_SKILLS = 50
+/** Pages of the interface that are read for a list of skills. */
+const READ_PAGES = 10
+
+type Loaded = Extract<ApiResult<'findings'>, { ok: false }> | { ok: true; status: number; answer: FindingsView | NotReady }
+type NotReady = Exclude<Extract<ApiResult<'findings'>, { ok: true }>['answer'], FindingsPage>
+
+/** Reads what the view shows: a page of the list by kind with the skills that have findings, or a page of these skills with their findings. */
+export async function loadFindings(client: ApiClient, address: string, request: FindingsRequest): Promise<Loaded> {
+  const { by, cursor } = request
+  const first = await readPage(
+    client,
+    address,
+    request,
+    by === 'kind' ? cursor : undefined,
+    by === 'kind' ? PAGE_FINDINGS : undefined,
+  )
+  if (!first.ok || first.answer.status !== 'ready') return first as Loaded
+  const { answer, status } = first
+  const { commit, counts, diagnostics } = answer
+  const isOnFirstPage = by === 'skill' || cursor === undefined
+  const { items, hasMore } = isOnFirstPage ? await readAll(client, address, request, answer) : { items: [], hasMore: false }
+  const shared = { commit, counts, isPartial: diagnostics.length > 0, skills: skillsOf(items), hasMore }
+  if (by === 'kind') {
+    const groups = groupBy(
+      answer.items,
+      ({ level, code }) => `${level} ${code}`,
+      ({ code }) => code,
+    )
+    return { ok: true, status, answer: { ...shared, groups, nextCursor: answer.nextCursor } }
+  }
+  const groups = groupBy(
+    items,
+    ({ skill, path }) => skill ?? path,
+    ({ skill, path }) => skill ?? path,
+  )
+  groups.sort((left, right) => FINDING_LEVELS.indexOf(left.level) - FINDING_LEVELS.indexOf(right.level))
+  const start = /^\d{1,6}$/.test(cursor ?? '') ? Number(cursor) : 0
+  const end = start + PAGE_SKILLS
+  return {
+    ok: true,
+    status,
+    answer: { ...shared, groups: groups.slice(start, end), nextCursor: end < groups.length ? String(end) : null },
+  }
+}
+
+function readPage(
+  client: ApiClient,
+  address: string,
+  { path, level }: FindingsRequest,
+  cursor: string | undefined,
+  limit: number = FINDINGS_LIMIT.max,
+): Promise<ApiResult<'findings'>> {
+  const asked = { ...(path && { path }), ...(level && { level }), ...(cursor && { cursor }) }
+  return client.get('findings', address, { ...asked, limit: String(limit) })
+}
+
+/** All findings, up to a bound. @param first the first page, which may be all of them */
+async function readAll(client: ApiClient, address: string, request: FindingsRequest, first: FindingsPage) {
+  const items = [...first.items]
+  let { nextCursor } = first
+  for (let page = 1; nextCursor !== null && page < READ_PAGES; page++) {
+    const next = await readPage(client, address, request, nextCursor)
+    if (!next.ok || next.answer.status !== 'ready') break
+    items.push(...next.answer.items)
+    nextCursor = next.answer.nextCursor
+  }
+  return { items, hasMore: nextCursor !== null }
+}
+
+/** In the order of the first finding of each. */
+function groupBy(
+  items: readonly ListedFinding[],
+  keyOf: (finding: ListedFinding) => string,
+  nameOf: (finding: ListedFinding) => string,
+): FindingGroup[] {
+  let number = 0
+  return [...Map.groupBy(items, keyOf)].map(([, findings]) => {
+    const [first] = findings as [ListedFinding]
+    return { of: nameOf(first), level: first.level, findings: findings.map(finding => ({ number: ++number, finding })) }
+  })
+}
+
+/** By path. */
+function skillsOf(items: readonly ListedFinding[]): FoundSkill[] {
+  const bySkill = Map.groupBy(
+    items.filter(({ skill }) => skill !== undefined),
+    ({ skill }) => skill as string,
+  )
+  return [...bySkill]
+    .map(([path, findings]) => ({ path, count: findings.length, level: (findings as [ListedFinding])[0].level }))
+    .sort((left, right) => (left.path < right.path ? -1 : 1))
+}
+
+/** The folder of a skill, by its last segment; that of the root has the name of its file. */
+export function nameOfSkill(path: string): string {
+  return baseNameOf(parentOf(path as RepoPath)) || path
+}

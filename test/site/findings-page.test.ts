@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest'
+import type { ListedFinding } from '#core/contract/findings.ts'
+import { FINDING_LEVELS } from '#core/finding-levels.ts'
+import { findingsPage, HOSTILE, type Question, readyMount } from './support/answers.ts'
+import { attributesOf, textOf } from './support/html.ts'
+import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
+
+useOpenedSite()
+
+const FINDINGS = `${PAGE}?view=findings`
+
+function found(skill: string | null, change: Partial<ListedFinding> = {}): ListedFinding {
+  const path = skill === null ? 'SKILLSET.md' : `${skill}/SKILL.md`
+  return {
+    code: 'body.long',
+    level: 'style',
+    path,
+    message: 'longer than 500 lines or 20000 bytes',
+    ...(skill === null ? {} : { skill: path }),
+    ...change,
+  }
+}
+
+const HIDDEN = {
+  code: 'text.hidden_characters',
+  level: 'look',
+  line: 7,
+  message: 'hidden characters (U+202E) on line 7',
+} as const
+const BROKEN = { code: 'reference.broken', level: 'breaks', line: 9, message: 'gone.md leads to nothing' } as const
+const ITEMS = [
+  found('skills/pdf', HIDDEN),
+  found('skills/csv', BROKEN),
+  found('skills/pdf', { ...BROKEN, line: 12 }),
+  found(null, { code: 'manifest.unknown_field', level: 'breaks', message: 'a manifest has no such field', costsSkills: 2 }),
+  found('skills/pdf'),
+]
+
+/** A repository with these findings, in pages as the interface cuts them. */
+function listing(items: readonly ListedFinding[]) {
+  return ({ query }: Question) => {
+    const level = query.get('level')
+    const asked = items.filter(item => (level ?? item.level) === item.level)
+    const start = Number((query.get('cursor') ?? '').slice('at-'.length) || 0)
+    const end = start + Number(query.get('limit') ?? 50)
+    const { counts } = findingsPage(items)
+    const cursor = `at-${end}`
+    return findingsPage(asked.slice(start, end), { counts, nextCursor: end < asked.length ? cursor : null })
+  }
+}
+
+const openWith = (items: readonly ListedFinding[]) => open({ mounts: () => readyMount(), findings: listing(items) })
+
+test('findings stand by kind within three levels, each with a link to its line and its skill', async () => {
+  const { get } = await openWith(ITEMS)
+  const { status, html } = await get(FINDINGS)
+  expect(status).toBe(200)
+  const text = textOf(html)
+  const places = ['Look at this', 'Hidden characters', 'Breaks', 'Broken link', 'Style', 'Long text']
+  const at = places.map(place => text.lastIndexOf(place))
+  expect(at).toEqual(at.toSorted((left, right) => left - right))
+  expect(attributesOf(html, 'a', 'href')).toEqual(
+    expect.arrayContaining([
+      `${PAGE}?view=file&path=skills/pdf/SKILL.md&look=exact#L7`,
+      `${PAGE}?view=skill&path=skills/csv/SKILL.md`,
+      `${PAGE}?view=findings&path=skills/csv/SKILL.md`,
+    ]),
+  )
+  expect(text).toContain('Keeps 2 skills from agents')
+  expect(text).toContain('In 2 skills')
+})
+
+test('every finding is a stop of its own, and its code is in an attribute, not in a sentence', async () => {
+  const { get } = await openWith(ITEMS)
+  for (const url of [FINDINGS, `${FINDINGS}&by=skill`]) {
+    const { html } = await get(url)
+    const stops = [...html.matchAll(/<li class="item" id="(f\d+)" data-stop/g)].map(([, id]) => id)
+    expect(stops).toEqual(ITEMS.map((_, index) => `f${index + 1}`))
+    expect(html).toContain('data-code="text.hidden_characters"')
+    expect(textOf(html)).not.toMatch(/text\.hidden_characters|reference\.broken|body\.long/)
+  }
+})
+
+test('the levels are links with the counts of the whole list, and show their findings alone', async () => {
+  const { get } = await openWith(ITEMS)
+  const { html } = await get(`${FINDINGS}&level=breaks`)
+  const hrefs = attributesOf(html, 'a', 'href')
+  for (const level of FINDING_LEVELS) expect(hrefs).toContain(`${FINDINGS}&level=${level}`)
+  expect(textOf(html)).toContain('All 5 Look at this 1 Breaks 3 Style 1')
+  expect(textOf(html)).not.toContain('hidden characters (U+202E)')
+})
+
+test('by skill the gravest come first, each skill once, whatever the page of the interface', async () => {
+  const many = Array.from({ length: 230 }, (_, number) => found(`skills/s${String(number).padStart(3, '0')}`))
+  const { get } = await openWith([found('skills/s229', HIDDEN), ...many])
+  const headings = async (url: string) => {
+    const { html } = await get(url)
+    return [
+      ...html.matchAll(
+        /<h3><a href="[^"]*view=skill&#38;path=([^"]*)"|<h3><a href="[^"]*view=skill&amp;path=([^"]*)"|<h3><a href="[^"]*view=skill&path=([^"]*)"/g,
+      ),
+    ].map(match => match.slice(1).find(Boolean))
+  }
+  const first = await headings(`${FINDINGS}&by=skill`)
+  expect(first).toHaveLength(50)
+  expect(first[0]).toBe('skills/s229/SKILL.md')
+  const second = await headings(`${FINDINGS}&by=skill&cursor=50`)
+  expect(second).toHaveLength(50)
+  expect(new Set([...first, ...second]).size).toBe(100)
+})
+
+test('the list by kind goes on by its cursor', async () => {
+  const { get } = await openWith(Array.from({ length: 130 }, (_, number) => found(`skills/s${number}`, { line: number + 1 })))
+  const { html } = await get(FINDINGS)
+  expect(attributesOf(html, 'a', 'href')).toContain(`${FINDINGS}&cursor=at-100&back=first`)
+  expect(textOf((await get(`${FINDINGS}&cursor=at-100&back=first`)).html)).toContain('skills/s129/SKILL.md')
+})
+
+test('without any there is one sentence, and the tab has its count', async () => {
+  const { get } = await openWith([])
+  const text = textOf((await get(FINDINGS)).html)
+  expect(text).toContain('No findings.')
+  expect(text).not.toContain('Look at this')
+  expect(text).toContain('Findings 0')
+  expect(textOf((await get(FINDINGS, 'GET', { 'accept-language': 'de' })).html)).toContain('Keine Befunde.')
+})
+
+test('the former view leads to this one', async () => {
+  const { get } = await openWith([])
+  const { status, headers } = await get(`${PAGE}?view=diagnostics`)
+  expect(status).toBe(302)
+  expect(headers.location).toBe(FINDINGS)
+})
+
+test('as Markdown every finding is a line with its level and code', async () => {
+  const { get } = await openWith(ITEMS)
+  const { html } = await get(`${FINDINGS}&format=markdown`)
+  expect(html).toContain('- look `text.hidden_characters` skills/pdf/SKILL.md:7: hidden characters (U+202E) on line 7')
+  expect(html.match(/^- /gm)).toHaveLength(ITEMS.length)
+})
+
+test('names of a repository stay text', async () => {
+  const { get } = await openWith([found(HOSTILE, { message: HOSTILE })])
+  for (const url of [FINDINGS, `${FINDINGS}&by=skill`]) {
+    const { html } = await get(url)
+    expect(html).not.toMatch(/<script>alert|<img src=x/)
+    expect(html).not.toContain('\u202e')
+  }
+})
