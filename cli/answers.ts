@@ -5,7 +5,7 @@ import { SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 
 /** The endpoints that commands ask. */
-export type AskedEndpoint = 'mounts' | 'browse' | 'find' | 'skills' | 'files'
+export type AskedEndpoint = 'mounts' | 'browse' | 'findings' | 'find' | 'skills' | 'files'
 
 /** Answers of a service about addresses: of a deployment, or of this process. */
 export interface Answers {

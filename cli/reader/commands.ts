@@ -1,11 +1,14 @@
 import { formatAddress } from '#core/address.ts'
+import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import type { FilePage } from '#core/contract/file.ts'
+import type { ListedFinding } from '#core/contract/findings.ts'
 import type { Skill } from '#core/contract/skill.ts'
 import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
-import { BROWSE_LIMIT, FILE_LIMIT_CHARACTERS } from '#core/limits.ts'
-import { parseRepoPath, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
+import { BROWSE_LIMIT, FILE_LIMIT_CHARACTERS, FINDINGS_LIMIT } from '#core/limits.ts'
+import { parentOf, parseRepoPath, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
+import { compareBytes } from '#core/text.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import { type AskedEndpoint, askIndexed, type IndexedMount, UnansweredError } from '../answers.ts'
@@ -13,7 +16,7 @@ import { createProgressLine } from '../progress-line.ts'
 import { say } from '../say.ts'
 import { type NamedService, namedService } from '../service.ts'
 import { columnsOfOutput, paint } from '../terminal.ts'
-import { findLines, overviewLines, type TextPart, textLines } from './layout.ts'
+import { findLines, type OverviewLayout, overviewLines, SHOWN, type TextPart, textLines } from './layout.ts'
 import { findTarget, folderOfFile, openSource, type Source } from './source.ts'
 
 export interface ReaderOptions {
@@ -57,10 +60,66 @@ export async function showOverview(
   return await answering(words, options, env, async (reading: Reading) => {
     const mount = await reading.askMount()
     if (options.json) return { stdout: jsonOf(asRead(mount, reading.source)) }
-    const folders = await foldersOfMore(reading, mount)
-    const lines = overviewLines(mount, { ...layoutOf(reading), all: options.all === true, file: reading.source.file, folders })
+    const all = options.all === true
+    const listed = all ? await withAllSkills(reading, mount) : mount
+    const [folders, findings] = await Promise.all([foldersOfMore(reading, listed), readFindings(reading, all)])
+    const lines = overviewLines(listed, { ...layoutOf(reading), all, file: reading.source.file, folders, findings })
     return { stdout: linesOf(lines) }
   })
+}
+
+/** The mount with every skill that its folders list; those that the overview lacks are known without their tokens. */
+async function withAllSkills(reading: Reading, mount: IndexedMount): Promise<IndexedMount> {
+  const { skills, counts } = mount.index
+  if (skills.length === counts.skills) return mount
+  const known = new Set(skills.map(({ path }) => path))
+  const listed = (await readFolders(reading, mount.path)).flatMap(entry => {
+    const { skill, license } = entry
+    if (entry.kind !== 'file' || !skill || !license || known.has(skill.path)) return []
+    const directory = parentOf(skill.path as RepoPath)
+    return [{ ...skill, directory, license, warnings: [], ...(entry.describedOnly && { describedOnly: entry.describedOnly }) }]
+  })
+  const all = [...skills, ...listed].sort((left, right) => compareBytes(left.path, right.path))
+  return { ...mount, index: { ...mount.index, skills: all } }
+}
+
+/** Every entry below a folder, where there are skills. */
+async function readFolders(reading: Reading, folder: string): Promise<BrowseEntry[]> {
+  const entries: BrowseEntry[] = []
+  let cursor: string | null = null
+  do {
+    const query: Record<string, string> = { path: folder, limit: String(BROWSE_LIMIT.max), ...(cursor !== null && { cursor }) }
+    const page: AnswerOf<'browse'> = await reading.get('browse', query)
+    if (page.status !== 'ready') return entries
+    entries.push(...page.entries)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  const below = entries.filter(entry => entry.kind === 'directory' && entry.counts.skills > 0)
+  for (const { path } of below) entries.push(...(await readFolders(reading, path)))
+  return entries
+}
+
+/** The findings of the folder; `null` of a deployment that does not list them. */
+async function readFindings(reading: Reading, all: boolean): Promise<OverviewLayout['findings']> {
+  const items: ListedFinding[] = []
+  let cursor: string | null = null
+  for (;;) {
+    const query: Record<string, string> = {
+      limit: String(all ? FINDINGS_LIMIT.max : SHOWN.finding),
+      ...(cursor !== null && { cursor }),
+    }
+    const page: AnswerOf<'findings'> | null = await reading.get('findings', query).catch(unlessUnknown)
+    if (page?.status !== 'ready') return null
+    items.push(...page.items)
+    cursor = page.nextCursor
+    if (!all || cursor === null) return { counts: page.counts, items }
+  }
+}
+
+/** An older deployment lacks the endpoint. */
+function unlessUnknown(error: unknown): null {
+  if (error instanceof UnansweredError && error.code === 'request.not_found') return null
+  throw error
 }
 
 /** The folders to look into, where the overview does not list all skills. */

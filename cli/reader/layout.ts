@@ -1,5 +1,7 @@
 import type { AnswerOf } from '#core/contract/endpoints.ts'
+import type { FindingCounts, ListedFinding } from '#core/contract/findings.ts'
 import type { DocumentListing, License, SkillListing } from '#core/contract/shared.ts'
+import { FINDING_LEVELS } from '#core/finding-levels.ts'
 import { hiddenCharacters, isLogCommand, printable, visibleSource } from '#core/hidden-text.ts'
 import { baseNameOf, type RepoPath } from '#core/repo-path.ts'
 import { withoutTrailing } from '#core/text.ts'
@@ -29,6 +31,8 @@ export interface OverviewLayout extends Layout {
   file: RepoPath | null
   /** The folders right below, where the answer does not list all skills. */
   folders: readonly FolderOfSkills[]
+  /** The first ones, or all of them; `null` where they are not known. */
+  findings: { counts: FindingCounts; items: readonly ListedFinding[] } | null
 }
 
 interface FolderOfSkills {
@@ -37,7 +41,7 @@ interface FolderOfSkills {
 }
 
 /** Lengths of printed lists without `--all`. */
-const SHOWN = { document: 10, finding: 10, skill: 50 } as const
+export const SHOWN = { document: 10, finding: 10, skill: 50 } as const
 /** As many skills are printed with their whole descriptions, and with the first line of them. More are a line each. */
 const DESCRIBED = { whole: 3, inOneLine: 30 } as const
 
@@ -48,7 +52,7 @@ export function overviewLines(mount: IndexedMount, layout: OverviewLayout): stri
     factsBlock(mount, layout),
     skillsBlock(mount, layout),
     documentsBlock(mount, layout),
-    findingsBlock(mount, layout),
+    findingsBlock(layout),
     nextBlock(nextCommands(mount, layout), layout),
   ])
 }
@@ -136,7 +140,7 @@ function skillCells({ directory, name, tokens, license, warnings, describedOnly 
       : printable(license.name ?? t(`check.licenses.${license.kind}`))
   return [
     place,
-    describedOnly || tokens === undefined ? t('check.describedOnly') : t('check.tokens', { tokens: formatNumber(tokens) }),
+    describedOnly ? t('check.describedOnly') : tokens === undefined ? '' : t('check.tokens', { tokens: formatNumber(tokens) }),
     isNamed ? '' : t('check.named', { name: printable(name) }),
     own,
     warnings.length === 0 ? '' : t('counts.warning', { n: warnings.length }),
@@ -201,45 +205,31 @@ function documentLine(
   return told === '' ? `  ${place}` : `  ${padded(place, column)}  ${paint('dim', told)}`
 }
 
-type Severity = 'error' | 'warning' | 'info'
+const SIGNS = { look: ['red', '✗'], breaks: ['yellow', '!'], style: ['cyan', '·'] } as const
 
-interface Finding {
-  severity: Severity
-  path: string
-  field?: string | undefined
-  message: string
-  code: string
-}
-
-const SIGNS = { error: ['red', '✗'], warning: ['yellow', '!'], info: ['cyan', '·'] } as const
-
-/** The worst first. */
-function findingsBlock({ index }: IndexedMount, { width, paint, all }: OverviewLayout): string[] {
-  const ofSkills = index.skills.flatMap(({ path, warnings }) =>
-    warnings.map(({ code, field, message }): Finding => ({ severity: 'warning', path, field, message, code })),
-  )
-  const findings = (['error', 'warning', 'info'] as const).flatMap(severity =>
-    [...index.diagnostics, ...ofSkills].filter(finding => finding.severity === severity),
-  )
-  if (findings.length === 0) return []
-  const shown = all ? findings : findings.slice(0, SHOWN.finding)
-  const entries = shown.map(({ severity, path, field, message, code }) => {
-    const [style, sign] = SIGNS[severity]
+function findingsBlock({ width, paint, all, findings }: OverviewLayout): string[] {
+  const { counts, items } = findings ?? { counts: { look: 0, breaks: 0, style: 0 }, items: [] }
+  const total = counts.look + counts.breaks + counts.style
+  if (total === 0) return []
+  const shown = all ? items : items.slice(0, SHOWN.finding)
+  const entries = shown.map(({ level, path, line, field, message, code }) => {
+    const [style, sign] = SIGNS[level]
     const said = `${field === undefined ? '' : `${printable(field)}: `}${printable(message)}`
     return {
       sign: { text: sign, style },
-      place: { text: printable(path === '' ? '.' : path) },
+      place: { text: `${printable(path === '' ? '.' : path)}${line === undefined ? '' : `:${line}`}` },
       said: [{ text: said }, { text: `[${code}]`, style: 'dim' as const }],
     }
   })
+  const levels = FINDING_LEVELS.filter(level => counts[level] > 0).map(level => t(`reader.levels.${level}`, { n: counts[level] }))
   const title: Span[] = [
-    { text: t('counts.finding', { n: findings.length }), style: 'bold' },
-    { text: t('reader.findingsOfListed'), style: 'dim' },
+    { text: `${t('counts.finding', { n: total })}:`, style: 'bold' },
+    { text: levels.join(', '), style: 'dim' },
   ]
   return [
     ...fold(title, { width, paint, indent: 0 }),
     ...entryLines(entries, { width, paint }),
-    ...moreLines(findings.length - shown.length, true, { width, paint }),
+    ...moreLines(total - shown.length, true, { width, paint }),
   ]
 }
 

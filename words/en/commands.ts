@@ -198,7 +198,7 @@ export const COMMANDS = {
     heading: '==> {path} ({about})',
     continued: 'continued',
     page: 'page {page} of {pages}',
-    findingsOfListed: 'of what is listed here; mountglass check reads every skill of a folder, and follows its links',
+    levels: { look: '{n} to look at', breaks: '{n} that break something', style: '{n} of style' },
     nothingFound: 'Nothing has the words "{query}".',
     foundIn: 'in {path}',
     moreFound: '… and more: add words to find less',

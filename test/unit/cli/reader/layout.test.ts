@@ -14,6 +14,7 @@ const LAYOUT: OverviewLayout = {
   all: false,
   file: null,
   folders: [],
+  findings: null,
 }
 const mountOf = (...args: Parameters<typeof readyMount>) => readyMount(...args) as IndexedMount
 const linesOf = (mount: IndexedMount, layout: Partial<OverviewLayout> = {}) => overviewLines(mount, { ...LAYOUT, ...layout })
@@ -73,10 +74,16 @@ describe('the overview', () => {
       describedOnly: true,
     })
     const warned = skill('w', { warnings: [{ code: 'body.long', level: 'style', message: 'too long' }] })
-    const lines = linesOf(overview([rest, warned]))
+    const findings = {
+      counts: { look: 0, breaks: 0, style: 12 },
+      items: [{ code: 'body.long', level: 'style' as const, path: 's/w/SKILL.md', line: 3, message: 'too long' }],
+    }
+    const lines = linesOf(overview([rest, warned]), { findings })
     expect(lines).toContain('  s/closed  described only  Own')
     expect(lines).toContain('  s/w        ~1,234 tokens  1 warning')
-    expect(lines).toContain('  ! s/w/SKILL.md  too long [body.long]')
+    expect(lines).toContain('12 findings: 12 of style')
+    expect(lines).toContain('  · s/w/SKILL.md:3  too long [body.long]')
+    expect(lines).toContain('  … and 11 more; --all shows them')
   })
 
   test.each([
