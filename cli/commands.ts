@@ -5,6 +5,7 @@ import { failureIn } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
 import manifest from '../package.json' with { type: 'json' }
 import type { CheckOptions } from './check.ts'
+import type { StatusCommand } from './status.ts'
 import type { TokenCommand } from './token.ts'
 
 /**
@@ -22,7 +23,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .showHelpAfterError()
     .exitOverride()
   const ofReaders = [addRead, addFind, addCheck, addDiff, addMcp, addPin, addVerify]
-  const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addKeys, addSweep]
+  const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addKeys, addSweep, addStatus]
   for (const add of [...ofReaders, ...ofOperators]) add(program, env)
   addOverview(program, env)
 
@@ -298,6 +299,18 @@ function addKeys(program: Command, env: NodeJS.ProcessEnv): void {
     .action(async (options: { store?: string; retire?: string }) => {
       const { rotateKeys } = await import('./keys.ts')
       process.exitCode = await rotateKeys(options, env)
+    })
+}
+
+function addStatus(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command('status')
+    .description(t('commands.status'))
+    .option('--store <store>', t('commands.statusStore'))
+    .option('--json', t('commands.json'))
+    .action(async (options: StatusCommand) => {
+      const { status } = await import('./status.ts')
+      process.exitCode = await status(options, env)
     })
 }
 

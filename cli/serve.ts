@@ -48,6 +48,7 @@ import { findPicturePrograms } from './picture-programs.ts'
 import { createInProcessRunner, JOB_PROGRAM } from './runners.ts'
 import { READER_SETTINGS } from './service.ts'
 import { parseSettings, SERVICE_SETTINGS, type Settings } from './service-settings.ts'
+import { statusPages } from './status.ts'
 
 const PAGES = fileURLToPath(new URL('../dist/server/entry.mjs', import.meta.url))
 /** What is published is served after this time at the latest. */
@@ -153,7 +154,12 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
   try {
     await app.listen({ host: settings.host, port: settings.port })
     if (settings.monitoring) {
-      monitoring = await listenForMonitoring(settings.monitoring, metrics, readiness)
+      monitoring = await listenForMonitoring(
+        settings.monitoring,
+        metrics,
+        readiness,
+        statusPages(infra, () => operator.current()),
+      )
       log.info({ metricsPort: monitoring.port }, 'monitoring on its own port')
     }
   } catch (error) {

@@ -65,6 +65,8 @@ export const OWNER_CARDS = 100
 /** Indexed repositories of one account that are read for its page. */
 export const OWNER_LISTINGS = 1_000
 export const CARD_SKILL_NAMES = 5
+/** Repositories that the status of a deployment looks at. */
+export const STATUS_REPOSITORIES = 5_000
 
 // People
 export const TOKENS_PER_PERSON = 50

@@ -8,11 +8,13 @@ import type { HostRepository } from './ports/git-host.ts'
 import type { JsonValue, StateStore } from './ports/state-store.ts'
 import { canonicalJson } from './snapshot/canonical-json.ts'
 import { FolderRow, type SnapshotHeader } from './snapshot/format.ts'
-import { ownerListingKey, ownerPrefix } from './snapshot/store-keys.ts'
+import { isListingOfOurs, OWNERS_PREFIX, ownerListingKey, ownerPrefix } from './snapshot/store-keys.ts'
 
 /** An indexed repository with skills on its default branch, as a card of an owner page shows it without opening the snapshot. */
 export const OwnerListing = z.object({
   repositoryId: z.string(),
+  /** The login of the account when indexed; absent in entries of earlier versions of this program. */
+  owner: z.string().exactOptional(),
   /** The name when indexed; the host redirects old names. */
   name: z.string(),
   commit: CommitSha,
@@ -33,12 +35,20 @@ export interface IndexedDefault {
   header: Pick<SnapshotHeader, 'root'>
 }
 
+/** What a listing says of a repository: enough for the keys of its snapshot. */
+export interface IndexedListing {
+  repository: HostRepository
+  commit: CommitSha
+}
+
 /** The indexed repositories of every account: one entry of the state store each, derived from the snapshot. */
 export interface OwnerListings {
   /** Lists the repository, or removes it from the list when it has no skills or is private. */
   keep(indexed: IndexedDefault): Promise<void>
   /** The listings of an account, hidden ones among them, unordered. Skips entries of another version. */
   of(ownerId: string): Promise<OwnerListing[]>
+  /** The repositories of all accounts that their hosts show. @param max bounds the entries that are read */
+  all(max: number): Promise<{ listings: IndexedListing[]; isComplete: boolean }>
   /** Marks the repository as not shown by the host. */
   hide(ownerId: string, listing: OwnerListing, since: Date): Promise<void>
   /** Marks the repository as shown again. */
@@ -88,6 +98,16 @@ export function createOwnerListings(states: StateStore, fallbacks: Fallbacks = N
       return entries.filter(entry => entry !== undefined)
     },
 
+    async all(max) {
+      const keys = await states.list(OWNERS_PREFIX, { limit: max + 1 })
+      const current = keys.slice(0, max).filter(isListingOfOurs)
+      const entries = await mapFew(current, read, READS_AT_ONCE)
+      const listings = entries.flatMap(entry =>
+        entry?.owner === undefined || entry.hiddenSince ? [] : [listedOf(entry, entry.owner)],
+      )
+      return { listings, isComplete: keys.length <= max }
+    },
+
     hide: (ownerId, listing, since) => change(ownerId, listing, { ...listing, hiddenSince: since.toISOString() }),
 
     async show(ownerId, listing) {
@@ -99,12 +119,19 @@ export function createOwnerListings(states: StateStore, fallbacks: Fallbacks = N
   }
 }
 
+/** Only hosts with accounts have listings, and only of public repositories. */
+function listedOf({ repositoryId, name, commit }: OwnerListing, owner: string): IndexedListing {
+  const unknown = { description: null, avatar: null, defaultBranch: '' }
+  return { repository: { id: repositoryId, host: 'gh', owner, name, visibility: 'public', ...unknown }, commit }
+}
+
 /** `null` when the repository has no skills or is private. */
 function describe({ repository, commit, header }: IndexedDefault): OwnerListing | null {
   const { folder, manifest, skills } = header.root
   if (repository.visibility !== 'public' || folder.counts.skills === 0) return null
   return {
     repositoryId: repository.id,
+    owner: repository.owner,
     name: repository.name,
     commit,
     ...(manifest && { manifest }),

@@ -66,6 +66,7 @@ export function rememberListings(listings: OwnerListings, clock: Clock): OwnerLi
       return await read(ownerId)
     },
 
+    all: max => listings.all(max),
     hide: forgetting(listings.hide),
     show: forgetting(listings.show),
     drop: forgetting(listings.drop),

@@ -71,7 +71,7 @@ async function isSkill({ snapshot, address }: ReadyMount, path: RepoPath): Promi
   return (await snapshot.get('contexts', path)) !== null
 }
 
-async function findInFolder(snapshot: Snapshot, folder: RepoPath, { unlicensed }: FolderRow): Promise<Found> {
+export async function findInFolder(snapshot: Snapshot, folder: RepoPath, { unlicensed }: FolderRow): Promise<Found> {
   const rows = folder === '' ? await snapshot.range('findings') : await rowsOfFolder(snapshot, folder)
   const { tables } = snapshot.header
   const isEmpty = folder === '' && tables.folders.rows === 1 && tables.entries.rows === 0

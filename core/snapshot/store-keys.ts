@@ -52,6 +52,11 @@ export function sharedAnswersKey(host: string, slot: string): string {
 
 export const OWNERS_PREFIX = 'ctl/owner/'
 
+/** Whether a key is that of a listing of these versions. */
+export function isListingOfOurs(key: string): boolean {
+  return key.startsWith(OWNERS_PREFIX) && key.split('/')[3] === VERSIONS
+}
+
 /** Key of the header from which a listing was derived; `null` when the key is not that of a listing. */
 export function listedHeaderKey(listingKey: string, commit: string): string | null {
   const [, versions, id] = /^ctl\/owner\/[0-9a-f]{3}\/[^/]+\/([^/]+)\/([^/]+)$/.exec(listingKey) ?? []

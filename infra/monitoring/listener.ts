@@ -5,13 +5,14 @@ import { t } from '#words/t.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
 
-/** HTTP server for monitoring, on a separate port: `/metrics`, `/healthz`, `/readyz`. */
+/** HTTP server for monitoring, on a separate port: `/metrics`, `/healthz`, `/readyz`, and `/status` of a service. */
 export interface MonitoringListener {
   readonly port: number
   close(): Promise<void>
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
+const HTML_TYPE = 'text/html; charset=utf-8'
 const REQUEST_MS = 10_000
 /** Monitoring systems ask at least once a minute. Their next request must not arrive while the idle connection is being closed. */
 const KEEP_ALIVE_MS = 72_000
@@ -21,9 +22,10 @@ export async function listenForMonitoring(
   { host, port }: ListenAddress,
   metrics: Pick<PrometheusMetrics, 'read'>,
   readiness: Pick<Readiness, 'check'>,
+  readStatus: ReadStatus | null = null,
 ): Promise<MonitoringListener> {
   const server = createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    answer(request, metrics, readiness)
+    answer(request, metrics, readiness, readStatus)
       .then(content => send(request, response, content))
       .catch(() => response.destroy())
   })
@@ -44,6 +46,9 @@ export async function listenForMonitoring(
   }
 }
 
+/** The page with the repositories of the deployment. */
+export type ReadStatus = () => Promise<string>
+
 interface Answer {
   status: number
   contentType: string
@@ -54,6 +59,7 @@ async function answer(
   { method, url = '/' }: IncomingMessage,
   metrics: Pick<PrometheusMetrics, 'read'>,
   readiness: Pick<Readiness, 'check'>,
+  readStatus: ReadStatus | null,
 ): Promise<Answer> {
   if (method !== 'GET' && method !== 'HEAD') return statusAnswer(405, 'method not allowed')
   switch (url.split('?', 1)[0]) {
@@ -64,6 +70,12 @@ async function answer(
     case '/readyz':
       return readiness.check().then(
         () => statusAnswer(200, 'ready'),
+        () => statusAnswer(503, 'unavailable'),
+      )
+    case '/status':
+      if (readStatus === null) return statusAnswer(404, 'not found')
+      return readStatus().then(
+        text => ({ status: 200, contentType: HTML_TYPE, text }),
         () => statusAnswer(503, 'unavailable'),
       )
     default:
@@ -80,6 +92,7 @@ function send({ method }: IncomingMessage, response: ServerResponse, { status, c
     'content-type': contentType,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
   })
   response.end(method === 'HEAD' ? undefined : text)

@@ -1,0 +1,98 @@
+import type { NamedStatus, RepositoryStatus, StatusReport } from '#api/reading/status.ts'
+import { printable } from '#core/hidden-text.ts'
+import { columnWidth, type Paint, padded } from '#indexer/check/fold.ts'
+import { formatNumber, t } from '#words/t.ts'
+
+/* What `mountglass status` prints, and its page on the metrics port. */
+
+export function toReport({
+  repositories,
+  isComplete,
+}: {
+  repositories: readonly NamedStatus[]
+  isComplete: boolean
+}): StatusReport {
+  return { format: 1, repositories: repositories.map(({ status }) => status), truncated: !isComplete }
+}
+
+/** For people: a line for each repository, those to look at last, and the sum. */
+export function statusLines({ repositories, truncated }: StatusReport, paint: Paint): string[] {
+  if (repositories.length === 0) return [t('status.none')]
+  const sorted = inOrder(repositories)
+  const rows = sorted.map(one => [
+    printable(one.repository),
+    t(`status.states.${one.state}`),
+    one.commit?.slice(0, 7) ?? '',
+    aboutOf(one),
+  ])
+  const widths = [0, 1, 2].map(column => columnWidth(rows.map(row => row[column] ?? '')))
+  const lines = rows.map((row, index) => {
+    const [place = '', state = '', commit = '', about = ''] = row.map((cell, column) => padded(cell, widths[column] ?? 0))
+    const isBad = BAD.has((sorted[index] as RepositoryStatus).state)
+    return `${place}  ${isBad ? paint('red', state) : state}  ${paint('dim', commit)}  ${about}`.trimEnd()
+  })
+  return [...lines, '', sumOf(repositories), ...(truncated ? [t('status.truncated')] : [])]
+}
+
+const STATES = ['ready', 'indexing', 'not_indexed', 'empty', 'damaged', 'failed'] as const
+const BAD: ReadonlySet<RepositoryStatus['state']> = new Set(['damaged', 'failed'])
+
+function inOrder(repositories: readonly RepositoryStatus[]): RepositoryStatus[] {
+  return STATES.flatMap(state => repositories.filter(one => one.state === state))
+}
+
+/** The numbers, or why there are none. */
+function aboutOf({ skills, withheld, findings, cause, state }: RepositoryStatus): string {
+  if (cause !== undefined) return t('status.cause', { why: t.find(`status.causes.${cause}`) ?? cause, code: cause })
+  if (skills === null || state !== 'ready') return ''
+  const parts = [t('counts.skill', { n: skills })]
+  if (withheld) parts.push(t('status.withheld', { n: formatNumber(withheld) }))
+  if (findings) parts.push(t('counts.finding', { n: findings }))
+  return parts.join(', ')
+}
+
+function sumOf(repositories: readonly Pick<RepositoryStatus, 'state'>[]): string {
+  const counted = STATES.map(state => ({ state, n: repositories.filter(one => one.state === state).length }))
+  const parts = counted.filter(({ n }) => n > 0).map(({ state, n }) => `${formatNumber(n)} ${t(`status.states.${state}`)}`)
+  return t('status.sum', { repositories: t('counts.repository', { n: repositories.length }), parts: parts.join(', ') })
+}
+
+/** The page: private repositories are counted, and not named. */
+export function statusPage({ repositories, isComplete }: { repositories: readonly NamedStatus[]; isComplete: boolean }): string {
+  const named = repositories.filter(({ isPrivate }) => !isPrivate).map(({ status }) => status)
+  const hidden = repositories.filter(({ isPrivate }) => isPrivate).map(({ status }) => status)
+  const rows = inOrder(named).map(one => {
+    const { repository, state, commit } = one
+    const cells = [repository, t(`status.states.${state}`), commit?.slice(0, 12) ?? '', ...numbersOf(one), causeOf(one)]
+    return `<tr>${cells.map((cell, index) => (index === 0 ? `<th scope="row">${escaped(cell)}</th>` : `<td>${escaped(cell)}</td>`)).join('')}</tr>`
+  })
+  const heads = COLUMNS.map(column => `<th scope="col">${escaped(t(`status.columns.${column}`))}</th>`).join('')
+  const notes = [
+    sumOf(repositories.map(({ status }) => status)),
+    ...(hidden.length > 0 ? [t('status.private', { states: sumOf(hidden) })] : []),
+    ...(isComplete ? [] : [t('status.truncated')]),
+  ]
+  const title = escaped(t('status.title'))
+  return [
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="robots" content="noindex"><meta name="viewport" content="width=device-width"><title>${title}</title></head><body><h1>${title}</h1>`,
+    ...notes.map(note => `<p>${escaped(note)}</p>`),
+    `<table><thead><tr>${heads}</tr></thead><tbody>`,
+    ...rows,
+    '</tbody></table></body></html>',
+    '',
+  ].join('\n')
+}
+
+const COLUMNS = ['repository', 'state', 'commit', 'skills', 'withheld', 'findings', 'cause'] as const
+
+function numbersOf({ skills, withheld, findings }: RepositoryStatus): string[] {
+  return [skills, withheld, findings].map(number => (number === null ? '' : formatNumber(number)))
+}
+
+function causeOf({ cause }: RepositoryStatus): string {
+  return cause === undefined ? '' : t('status.cause', { why: t.find(`status.causes.${cause}`) ?? cause, code: cause })
+}
+
+function escaped(text: string): string {
+  return printable(text).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+}

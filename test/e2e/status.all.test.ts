@@ -1,0 +1,124 @@
+import { mkdtemp, readdir, rm, unlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { StatusReport } from '#api/reading/status.ts'
+import { runCommand } from '#test/support/command.ts'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { type Service, startService } from '#test/support/service.ts'
+import { until } from '#test/support/until.ts'
+
+let folder: string
+let repositories: TestRepositories
+let service: Service | null
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mountglass-status-'))
+  repositories = await createRepositories()
+  service = null
+})
+afterEach(async () => {
+  await service?.stop()
+  await repositories.remove()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const settings = () => ({
+  MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root,
+  MOUNTGLASS_STORE: `disk:${join(folder, 'store')}`,
+  MOUNTGLASS_GITHUB: 'off',
+})
+
+const SKILL = (name: string, more = '') => `---\nname: ${name}\ndescription: Does it.\n${more}---\nBody. [x](gone.md)\n`
+
+async function report(): Promise<StatusReport> {
+  const { status, stdout, stderr } = await runCommand(['status', '--json'], { env: settings() })
+  expect([status, stderr]).toEqual([0, ''])
+  return StatusReport.parse(JSON.parse(stdout))
+}
+
+async function createAll(): Promise<void> {
+  const tools = await repositories.create('acme', 'tools')
+  await tools.commit({
+    'a/SKILL.md': SKILL('a', 'license: MIT\n'),
+    'b/SKILL.md': SKILL('b', 'license: Proprietary\n'),
+  })
+  await (await repositories.create('acme', 'later')).commit({ 'a.md': '# A\n' })
+  await repositories.create('acme', 'nothing')
+  const secret = await repositories.create('acme', 'very-secret')
+  await secret.commit({ 'a.md': '# A\n' })
+  await writeFile(join(secret.gitDir, 'mountglass-private'), '')
+  const broken = await repositories.create('acme', 'broken')
+  await broken.commit({ 'a.md': '# A\n' })
+  await removeObjects(join(broken.gitDir, 'objects'))
+}
+
+async function removeObjects(objects: string): Promise<void> {
+  for (const entry of await readdir(objects, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) await unlink(join(entry.parentPath, entry.name))
+}
+
+test('the command names each repository with its state and cause, and starts no job', async () => {
+  await createAll()
+  service = await startService(settings())
+  await service.get('browse', '/local/acme/tools')
+  await until(async () => (await report()).repositories.some(({ state }) => state === 'ready'))
+  for (let turn = 0; turn < 2; turn++) {
+    const { format, repositories: rows, truncated } = await report()
+    expect([format, truncated]).toEqual([1, false])
+    const byName = Object.fromEntries(
+      rows.map(({ repository, commit: _, ...row }) => [repository.replace('local/acme/', ''), row]),
+    )
+    const unknown = { skills: null, withheld: null, findings: null }
+    expect(byName.tools).toMatchObject({ state: 'ready', skills: 2, withheld: 1 })
+    expect(byName.tools?.findings).toBeGreaterThan(0)
+    expect(byName.later).toEqual({ state: 'not_indexed', ...unknown })
+    expect(byName.nothing).toEqual({ state: 'empty', ...unknown })
+    expect(byName.broken).toEqual({ state: 'damaged', cause: 'mount.unavailable', ...unknown })
+    expect(byName['very-secret']).toEqual({ state: 'not_indexed', ...unknown })
+  }
+})
+
+test('the findings are those of the interface', async () => {
+  await createAll()
+  service = await startService(settings())
+  const answer = await service.get('findings', '/local/acme/tools', { limit: '1' })
+  if (answer.status !== 'ready') throw new Error(answer.status)
+  const { look, breaks, style } = answer.counts
+  const tools = (await report()).repositories.find(({ repository }) => repository === 'local/acme/tools')
+  expect(tools?.findings).toBe(look + breaks + style)
+})
+
+test('the page is on the metrics port alone, and names no private repository', async () => {
+  await createAll()
+  service = await startService({ ...settings(), MOUNTGLASS_METRICS_PORT: '0' })
+  const [, port] = await seen(service, /"metricsPort":(\d+)/)
+  const answer = await fetch(`http://127.0.0.1:${port}/status`)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  const html = await answer.text()
+  for (const words of ['local/acme/tools', 'local/acme/broken', 'damaged', 'empty', 'not indexed', '5 repositories'])
+    expect(html).toContain(words)
+  expect(html).not.toContain('very-secret')
+  expect(html).toContain('Private and not named here: 1 repository')
+  await expectNothingPublic(service)
+})
+
+test('without a metrics port there is no page', async () => {
+  await createAll()
+  service = await startService(settings())
+  await expectNothingPublic(service)
+})
+
+/** Whatever the public port answers, it is the answer to a path that nobody knows. */
+async function expectNothingPublic({ baseUrl }: Service): Promise<void> {
+  for (const path of ['/status', '/status.json', '/api/v1/status', '/status/', '/Status']) {
+    const answer = await fetch(`${baseUrl}${path}`)
+    expect([path, answer.status]).toEqual([path, 404])
+    const text = await answer.text()
+    expect(text).not.toMatch(/very-secret|acme\/broken|not indexed/)
+  }
+}
+
+async function seen({ output }: Service, pattern: RegExp): Promise<RegExpExecArray> {
+  await until(() => pattern.test(output()))
+  return pattern.exec(output()) as RegExpExecArray
+}
