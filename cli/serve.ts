@@ -95,7 +95,7 @@ interface Start {
 }
 
 async function serveFrom(infra: Infra, start: Start): Promise<void> {
-  const { env, settings, infraSettings, workerSettings, folder, metrics, log } = start
+  const { settings, infraSettings, folder, metrics, log } = start
   const { baseUrl } = infraSettings
   const readiness = createReadiness(infra, infraSettings.privateStore !== null)
   let indexer: Indexer = NO_INDEXER
@@ -166,17 +166,8 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     await closeAndThrow(toStartError(error, settings), () => app.close())
   }
   if (settings.indexer === 'inline') {
-    // Only this process sees the store `memory:`.
-    const isShared = infraSettings.store.kind !== 'memory'
-    const { handover, accessTo, queue } = infra
-    const memoryMegabytes = workerSettings.jobMegabytes
-    const runner = isShared
-      ? createJobProcesses(
-          { program: JOB_PROGRAM, env, handover, accessTo, memoryMegabytes, concurrency: JOBS_AT_ONCE, metrics, fallbacks },
-          log,
-        )
-      : createInProcessRunner({ ...infra, fallbacks })
-    indexer = startIndexer({ queue, runner, metrics, log, fallbacks })
+    const runner = jobRunner(infra, start, fallbacks)
+    indexer = startIndexer({ queue: infra.queue, runner, metrics, log, fallbacks })
   }
   for (const host of infra.hosts)
     void host.describeCredential?.().then(
@@ -186,6 +177,15 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
   const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
   const hasHandbook = await isHandbookOpen(infra.local, deps)
   process.stdout.write(announcement(baseUrl, { store: infraSettings.store, local, hasHandbook, withPages: existsSync(PAGES) }))
+}
+
+/** Runs jobs in processes of their own, unless only this one sees the store: `memory:`. */
+function jobRunner(infra: Infra, { env, infraSettings, workerSettings, metrics, log }: Start, fallbacks: Fallbacks) {
+  if (infraSettings.store.kind === 'memory') return createInProcessRunner({ ...infra, fallbacks })
+  const { handover, accessTo } = infra
+  const memoryMegabytes = workerSettings.jobMegabytes
+  const shared = { env, handover, accessTo, memoryMegabytes, metrics, fallbacks }
+  return createJobProcesses({ program: JOB_PROGRAM, concurrency: JOBS_AT_ONCE, ...shared }, log)
 }
 
 /** What an operator probably did not mean. */

@@ -124,20 +124,9 @@ export async function loadAddressPage(
     const owner = asked.error.code === 'address.incomplete' ? accountOf(rawAddress, hosts) : null
     return owner === null ? { kind: 'problem', ...asked } : { kind: 'moved', location: ownerHref(owner) }
   }
-  if (query.get('view') === 'diagnostics') {
-    return { kind: 'renamed', location: pageHref(asked.address, 'findings') }
-  }
+  if (query.get('view') === 'diagnostics') return { kind: 'renamed', location: pageHref(asked.address, 'findings') }
   const requested = readPageRequest(query)
-  if (requested === null) {
-    const message = `a page has one of these views: ${VIEWS.join(', ')}`
-    return {
-      kind: 'problem',
-      status: 400,
-      error: { code: 'request.invalid', message },
-      asked: asked.address,
-      isUnknownView: true,
-    }
-  }
+  if (requested === null) return unknownView(asked.address)
 
   const base = requested.view === 'changes' && requested.from === undefined ? await findBase(versions, asked.address) : null
   const request = { ...requested, from: requested.from ?? base?.from }
@@ -195,6 +184,11 @@ export async function loadAddressPage(
     refs: refs?.ok ? refs.answer : null,
     between,
   }
+}
+
+function unknownView(asked: Address): AddressPage {
+  const message = `a page has one of these views: ${VIEWS.join(', ')}`
+  return { kind: 'problem', status: 400, error: { code: 'request.invalid', message }, asked, isUnknownView: true }
 }
 
 /** What is compared with where the URL names no older side. Whatever is wrong with the address, the answer of its mount says. */

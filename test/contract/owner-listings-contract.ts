@@ -41,6 +41,17 @@ export function ownerListingsContract({ open }: StoreDriver<StateStore>): void {
     return { states, listings: createOwnerListings(states) }
   }
 
+  test('are of all accounts for the operator, up to a bound', async () => {
+    const { listings } = await openListings()
+    await listings.keep(indexed(1, 7))
+    await listings.keep(indexed(3, 1, { ownerId: 'gh-71' }))
+    const { listings: all, isComplete } = await listings.all(10)
+    expect(all.map(({ repository }) => repository.id).sort()).toEqual([1, 3].map(number => jobOf(number).repository.id).sort())
+    expect(isComplete).toBe(true)
+    const some = await listings.all(1)
+    expect([some.listings.length, some.isComplete]).toEqual([1, false])
+  })
+
   test('have what a card needs of every repository, and of one account alone', async () => {
     const { listings } = await openListings()
     await listings.keep(indexed(1, 7))
@@ -50,6 +61,7 @@ export function ownerListingsContract({ open }: StoreDriver<StateStore>): void {
     expect(found.map(({ repositoryId }) => repositoryId).sort()).toEqual([1, 2].map(number => jobOf(number).repository.id).sort())
     expect(found.find(({ counts }) => counts.skills === 7)).toEqual({
       repositoryId: jobOf(1).repository.id,
+      owner: jobOf(1).repository.owner,
       name: jobOf(1).repository.name,
       commit: jobOf(1).commit,
       image: { path: 'cover.png' },
