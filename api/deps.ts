@@ -18,7 +18,7 @@ import type { SnapshotReader } from './snapshot/snapshot-reader.ts'
 export interface Deps {
   hosts: readonly GitHost[]
   snapshots: SnapshotReader
-  queue: Pick<JobQueue, 'offer'>
+  queue: Pick<JobQueue, 'offer' | 'peek'>
   listings: OwnerListings
   hidden: HiddenNotes
   operator: OperatorContent

@@ -293,6 +293,7 @@ async function openOwn(
   const states = createMemoryStateStore()
   let failure: unknown = null
   const queue = {
+    peek: async () => null,
     async offer(job: IndexJob): Promise<JobState> {
       const { indexOnce, errorCodeOf } = await import('./index-once.ts')
       try {

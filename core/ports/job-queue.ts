@@ -16,6 +16,12 @@ export interface JobQueue {
   offer(job: IndexJob): Promise<JobState>
 
   /**
+   * The state of a job, without offering it: what an offer would answer, but for a failure whose retry is due, which stays a failure here.
+   * `null` when it neither waits nor runs, and did not fail.
+   */
+  peek(job: IndexJob): Promise<JobState | null>
+
+  /**
    * Leases a waiting job; `null` when none may run. A job whose lease expired waits again after `LEASE_MARGIN`. Repositories take turns (`turnOf`), and a
    * repository has one running job: the others wait, since they reuse what it stores.
    */

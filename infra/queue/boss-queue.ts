@@ -66,6 +66,7 @@ export async function openBossQueue(options: BossQueueOptions): Promise<JobQueue
   return {
     leaseSeconds,
     offer: job => queue.offer(job),
+    peek: job => queue.peek(job),
     take: worker => queue.take(worker),
     enter: (lease, stage, progress) => queue.enter(lease, stage, progress),
     renew: lease => queue.renew(lease),
@@ -102,6 +103,14 @@ class BossQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     if (found !== null) return found
     await this.#add(job, repositoryQueuePrefix(job.repository))
     return { status: 'indexing' }
+  }
+
+  async peek(job: IndexJob): Promise<JobState | null> {
+    const found = await this.#entries.find(job)
+    if (found !== null) return found
+    const key = jobKey(job.repository, job.commit)
+    const waiting = await this.#rows.ofGroup(repositoryQueuePrefix(job.repository))
+    return waiting.some(row => row.key === key) ? { status: 'indexing' } : await this.#entries.findFailure(job)
   }
 
   /** One after another, so that offers at the same time do not exceed the bound of their repository together. */

@@ -64,7 +64,13 @@ export class JobEntries {
     if (entry?.state === 'leased' && now.getTime() < Date.parse(entry.until))
       return { status: 'indexing', ...(this.#noted(job, entry.fence) ?? storedStage(entry)) }
     if (entry?.state !== 'failed' || isRetryDue(entry, now)) return null
-    return { status: 'failed', errorCode: entry.errorCode, retryAt: entry.retryAt }
+    return failureOf(entry)
+  }
+
+  /** The failure of a job, its retry due or not; `null` when it did not fail last. */
+  async findFailure(job: IndexJob): Promise<JobState | null> {
+    const { entry } = await this.#read(job)
+    return entry?.state === 'failed' ? failureOf(entry) : null
   }
 
   async claim(job: IndexJob, worker: string): Promise<Claim> {
@@ -155,6 +161,10 @@ export class JobEntries {
     const { entry } = await this.#read(lease.job)
     return entry !== null && entry.state !== 'leased' && entry.fence === lease.fence ? entry.state : null
   }
+}
+
+function failureOf({ errorCode, retryAt }: FailedJob): JobState {
+  return { status: 'failed', errorCode, retryAt }
 }
 
 /** What the worker stored. A stage of a later version is told as the first. */

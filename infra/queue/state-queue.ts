@@ -42,6 +42,7 @@ export function createStateQueue(
   return {
     leaseSeconds,
     offer: job => queue.offer(job),
+    peek: job => queue.peek(job),
     take: worker => queue.take(worker),
     enter: (lease, stage, progress) => queue.enter(lease, stage, progress),
     renew: lease => queue.renew(lease),
@@ -80,6 +81,12 @@ class StateQueue implements Omit<JobQueue, 'leaseSeconds' | 'depth' | 'close'> {
     const stored = await this.#states.read(keyOf(job))
     if (stored === null || (job.isDefault && !QueueMarker.safeParse(stored.value).data?.isDefault)) await this.#add(job)
     return { status: 'indexing' }
+  }
+
+  async peek(job: IndexJob): Promise<JobState | null> {
+    const found = await this.#entries.find(job)
+    if (found !== null) return found
+    return (await this.#states.read(keyOf(job))) === null ? await this.#entries.findFailure(job) : { status: 'indexing' }
   }
 
   /** One after another, so that offers at the same time do not exceed the bound of their repository together. */

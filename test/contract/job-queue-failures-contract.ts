@@ -43,6 +43,22 @@ export function jobQueueFailuresContract({ open: openQueue }: QueueDriver): void
     expect(await queue.offer(jobOf(1))).toMatchObject(INDEXING)
   })
 
+  test('a peek tells the state of a job, and adds none', async () => {
+    const { queue, clock } = await openQueue()
+    expect(await queue.peek(jobOf(1))).toBeNull()
+    expect(await queue.depth()).toBe(0)
+    await queue.offer(jobOf(1))
+    expect(await queue.peek(jobOf(1))).toEqual(INDEXING)
+    const lease = await taken(queue)
+    expect(await queue.peek(jobOf(1))).toMatchObject(INDEXING)
+    await queue.fail(lease, 'index.too_large')
+    const failed = { status: 'failed', errorCode: 'index.too_large' }
+    expect(await queue.peek(jobOf(1))).toMatchObject(failed)
+    await clock.advance(FAILURE_BACKOFF_SECONDS.first)
+    expect(await queue.peek(jobOf(1))).toMatchObject(failed)
+    expect(await queue.depth()).toBe(0)
+  })
+
   test('deaths that the worker saw and leases that ran out count together', async () => {
     const { queue, clock, noticeSeconds } = await openQueue()
     await queue.offer(jobOf(1))
