@@ -24,6 +24,8 @@ export interface TypedRepository extends Reading {
   query?: string
   /** The text is the URL of something else of the repository, by GitHub's word for it: `issues`, `pull`, `wiki`. */
   other?: string
+  /** The text names this skill, too: the address of its page at skills.sh. */
+  skill?: string
   /** In the URL of a branch whose name contains slashes, nothing says where the name ends: the same with longer names, shortest first. */
   longerRefs?: Reading[]
   /** The text is `owner/repository`, and both GitHub and local repositories are served: the local one of this name, which wins if it exists. */
@@ -42,20 +44,22 @@ const ACCOUNT_HOST = 'gh'
 
 /**
  * Reads an address with or without its leading slash, the URL of a page of this service, a GitHub URL from a browser or a clone command, the
- * URL of a raw file at GitHub, and `owner/repository` of GitHub, or of the one host that is served. Also the URL of an account.
+ * URL of a raw file at GitHub, that of a repository or a skill at skills.sh, and `owner/repository` of GitHub, or of the one host that is served. Also the URL of an account.
  */
 export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext): TypedAddress {
-  const words = withoutCommand(text.trim())
+  const words = withHostInLowerCase(withoutCommand(text.trim()))
   if (words === '') return unreadable(null, t('problem.noAddress', { starts: startsOf(hosts) }))
   if (words.startsWith(`${baseUrl}/`)) return readPage(words.slice(baseUrl.length).replace(/^\/mcp(?=\/)/, ''), hosts)
   const github = /^(?:(?:https?:\/\/)?(?:www\.)?github\.com\/|(?:ssh:\/\/)?git@github\.com[:/])(.*)$/is.exec(words)
   if (github) return readGithub(github[1] ?? '', hosts)
   const raw = /^(?:https?:\/\/)?raw\.githubusercontent\.com\/(.*)$/is.exec(words)
   if (raw) return readRawFile(raw[1] ?? '', hosts)
+  const listed = /^(?:https?:\/\/)?(?:www\.)?skills\.sh\/(.*)$/is.exec(words)
+  if (listed && hosts.includes('gh')) return readListed(listed[1] ?? '', hosts)
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words)) {
     return unreadable(null, t(hosts.includes('gh') ? 'problem.foreignUrlOrGithub' : 'problem.foreignUrl'))
   }
-  return isShort(words) ? readShort(words, words !== text.trim(), hosts) : readPage(words, hosts)
+  return isShort(words) ? readShort(words, withoutCommand(text.trim()) !== text.trim(), hosts) : readPage(words, hosts)
 }
 
 /**
@@ -78,6 +82,13 @@ export async function chooseReading(typed: TypedRepository, ask: (address: Addre
 /** What a command that installs skills is given: `npx skills add owner/repository`. */
 function withoutCommand(words: string): string {
   return /^(?:npx\s+(?:-\S+\s+)*)?skills\s+(?:add|a)\s+(\S+)/.exec(words)?.[1] ?? words
+}
+
+/** The host segment of an address is written in lower case, however a person writes it. */
+function withHostInLowerCase(words: string): string {
+  return words.replace(/^\/?[a-z]+(?=\/)/i, host =>
+    Object.hasOwn(HOST_NAMES, host.replace('/', '').toLowerCase()) ? host.toLowerCase() : host,
+  )
 }
 
 /** @param isOfCommand the command that installs skills takes them from GitHub, whatever this deployment serves */
@@ -129,6 +140,21 @@ function readGithub(rest: string, hosts: readonly string[]): TypedAddress {
 function readRawFile(rest: string, hosts: readonly string[]): TypedAddress {
   const [owner = '', repository = '', ...segments] = rest.replace(/[?#].*$/s, '').split('/')
   return readTree(`gh/${owner}/${repository}`, segments, true, hosts)
+}
+
+/** The path of a URL of skills.sh: `owner/repository`, and the name of a skill. */
+function readListed(rest: string, hosts: readonly string[]): TypedAddress {
+  const [owner = '', repository = '', skill = ''] = rest.replace(/[?#].*$/s, '').split('/')
+  const read = readAddress(`gh/${owner}/${repository}`, hosts)
+  return read.kind === 'address' && skill !== '' ? { ...read, skill: decodeOr(skill) } : read
+}
+
+function decodeOr(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** A ref and a path that follows it. `refs/heads/` and `refs/tags/` before the ref are left out: addresses need neither. */

@@ -16,7 +16,7 @@ import ts from 'typescript'
 export const ROOMS = {
   site: [['pages'], ['layouts'], ['components'], ['lib', 'styles']],
   api: [
-    ['routes', 'mcp'],
+    ['routes', 'mcp', 'front'],
     ['reading'],
     ['http', 'cards', 'pictures', 'oauth'],
     ['mount', 'search'],

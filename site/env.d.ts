@@ -15,6 +15,8 @@ declare namespace App {
     legalKinds: readonly import('#core/contract/legal.ts').LegalKind[]
     /** The addresses of the operator's own repositories that everyone may open, as of now. */
     listLocal: () => Promise<readonly string[]>
+    /** What lists that are the same for everyone say of repositories. */
+    listed: import('#core/listed-repositories.ts').ListedRepositories
     /** The page is asked for as Markdown. */
     isMarkdown: boolean
     /** The texts of a skill are asked for as they are sent, to be copied. */

@@ -6,16 +6,18 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatAddress, HOST_NAMES } from '#core/address.ts'
 import type { LegalKind } from '#core/contract/legal.ts'
+import type { ListedRepositories } from '#core/listed-repositories.ts'
 import { LANGUAGES, PAGE_T } from '#words/t.ts'
 import type { ApiClient, ApiTransport, Credentials } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
-import { ACCOUNT_HOST, type HostUrls, type LocalSource } from './lib/links.ts'
-import { type AnswerFacts, PageCache, readFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
+import type { HostUrls, LocalSource } from './lib/links.ts'
+import { type AnswerFacts, PageCache, readFacts, readFrontFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
 import { createLocals, type Failure, type PageOptions, queryOf, uiOf, wantsMarkdown } from './lib/page-locals.ts'
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
+import { listedAddresses, loadFeatured, suggest } from './lib/repository-rows.ts'
 import type { SkillTextOf } from './lib/sent-text.ts'
 import { type Versions, versionsOfClient } from './lib/versions.ts'
 import { type PeopleOfPages, readVisitor, stranger } from './lib/visitor.ts'
@@ -34,6 +36,8 @@ export interface SiteOptions {
   legalKinds?: () => readonly LegalKind[]
   /** The addresses of local repositories that everyone may open. Default: none is listed. */
   listLocal?: () => Promise<readonly string[]>
+  /** Default: nothing is known of listed repositories, and no search finds anything. */
+  listed?: ListedRepositories
   /** Default: none. */
   hostUrls?: HostUrls
   /** Default: `withheld`. */
@@ -76,8 +80,10 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
   const keeping = { cache: new PageCache(), factsOf: new WeakMap() }
   const addressPage = (path: string) => (request: AddressedRequest, reply: FastifyReply) =>
     answerAddress(astro, path, request, reply, site, keeping)
-  app.get('/', page('/'))
+  app.get('/', (request, reply) => answerFront(astro, request, reply, site, keeping))
   app.get('/open', page('/open'))
+  app.get('/search', page('/search'))
+  app.get<{ Querystring: { q?: unknown } }>('/suggest', suggestions(options))
   app.get('/docs', page('/docs'))
   app.get<{ Params: { slug: string } }>('/docs/:slug', (request, reply) => {
     const { slug } = request.params
@@ -94,7 +100,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
     app.get(path, addressPage(path))
   }
   const owners = app.declarePrefix('/owners', { isBareAllowed: true })
-  if (options.hosts.includes(ACCOUNT_HOST)) app.get(owners, page(owners))
+  app.get(owners, page(owners))
   app.setNotFoundHandler(page('/404'))
   app.setErrorHandler(answerClientError)
 
@@ -168,6 +174,29 @@ async function openAstro(): Promise<AstroHandler> {
   return handler
 }
 
+/** How long suggestions go without a look at the lists. */
+const SUGGESTED_MS = 5_000
+
+/** `GET /suggest?q=`: names of listed repositories that contain the text, the same for everyone. */
+function suggestions({ client, listLocal = async () => [] }: SiteOptions) {
+  let known: { readAt: number; addresses: Promise<string[]> } | null = null
+  const read = async () => listedAddresses((await loadFeatured(client)) ?? [], await listLocal())
+  return async (request: FastifyRequest<{ Querystring: { q?: unknown } }>, reply: FastifyReply) => {
+    const now = performance.now()
+    if (known === null || now - known.readAt >= SUGGESTED_MS) known = { readAt: now, addresses: read() }
+    const { q } = request.query
+    const answer = suggest(await known.addresses.catch(() => []), typeof q === 'string' ? q : '')
+    reply.headers({ 'cache-control': 'public, max-age=30', 'content-security-policy': "default-src 'none'; sandbox" })
+    return reply.send(answer)
+  }
+}
+
+/** Lists of a site whose service tells nothing beside the API. */
+const UNKNOWN: ListedRepositories = {
+  peek: async addresses => addresses.map(address => ({ address, description: null, state: { kind: 'unread' } })),
+  search: async addresses => ({ found: [], unread: [...addresses], isCut: false }),
+}
+
 type RenderOptions = SiteOptions & Pick<PageOptions, 'renderText' | 'isMarkdown' | 'onRendered' | 'failure'>
 
 /** The page of a failure, in place of what a route of the service would have sent. */
@@ -180,6 +209,39 @@ async function sendFailure(
   // Forms of a page without a referrer have no origin, and are refused.
   reply.header('referrer-policy', 'same-origin')
   await renderPage(astro, '/failure', request, reply, options)
+}
+
+/** What decides, beside its facts, which bytes a page has. */
+function keyOf(request: AddressedRequest): string {
+  const encoding = chooseEncoding(request.headers['accept-encoding'] ?? '')
+  const format = wantsMarkdown(request.headers.accept ?? '') ? 'markdown' : 'html'
+  const query = queryOf(request.url)
+  const { language } = uiOf(query, request.headers)
+  return `${request.rawAddress ?? ''}\n${query}\n${encoding}\n${format}\n${language}`
+}
+
+/** Sends the front page, a kept one while the featured addresses and the rows are the same. */
+async function answerFront(
+  astro: AstroHandler,
+  request: AddressedRequest,
+  reply: FastifyReply,
+  options: RenderOptions,
+  { cache }: { cache: PageCache },
+): Promise<FastifyReply | undefined> {
+  const isPersonal = options.people?.credentialsOf(request.headers) != null
+  const factsNow = async () => (isPersonal || request.method !== 'GET' ? null : await readFrontFacts(options))
+  const key = keyOf(request)
+  const facts = await factsNow().catch(() => null)
+  const kept = facts === null ? undefined : cache.get(key, facts)
+  if (kept) {
+    reply.header('cache-control', 'no-store')
+    return reply.headers(Object.fromEntries(kept.headers)).send(kept.bytes)
+  }
+  const onRendered = async (page: SentPage) => {
+    if (facts !== null && (await factsNow()) === facts) cache.set(key, facts, page)
+  }
+  await renderPage(astro, '/', request, reply, { ...options, onRendered: page => void onRendered(page).catch(() => {}) })
+  return undefined
 }
 
 /** Sends the page of an address, a kept one if its facts are still the same. */
@@ -199,11 +261,8 @@ async function answerAddress(
     return undefined
   }
   const address = formatAddress(read.address)
-  const encoding = chooseEncoding(request.headers['accept-encoding'] ?? '')
-  const format = wantsMarkdown(request.headers.accept ?? '') ? 'markdown' : 'html'
   const query = queryOf(request.url)
-  const { language } = uiOf(query, request.headers)
-  const key = `${request.rawAddress}\n${query}\n${encoding}\n${format}\n${language}`
+  const key = keyOf(request)
   // The page itself answers for an API that fails.
   const hasRefs = read.address.ref !== null || query.get('view') === 'refs'
   // A comparison depends on where its old side is, too.
@@ -258,6 +317,7 @@ async function renderPage(
     skillText: options.skillText ?? null,
     legalKinds: options.legalKinds?.() ?? [],
     listLocal: options.listLocal ?? (async () => []),
+    listed: options.listed ?? UNKNOWN,
   })
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {

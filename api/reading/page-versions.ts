@@ -50,7 +50,11 @@ export interface PageCredentials {
 /** @returns the versions as the sender of the credentials sees them; `null`: a stranger */
 export function pageVersions(deps: Deps): (credentials: PageCredentials | null) => PageVersions {
   const findLikeCommits = createFindLikeCommits(deps)
-  const withoutJobs: Deps = { ...deps, queue: { offer: async () => ({ status: 'indexing' }) }, onOffered() {} }
+  const withoutJobs: Deps = {
+    ...deps,
+    queue: { peek: async () => null, offer: async () => ({ status: 'indexing' }) },
+    onOffered() {},
+  }
   // A store is asked again after a while only: each overview asks, and most bases are never indexed.
   const absent = new LRUCache<string, true>({ ...entriesAtMost(ABSENT), ttl: ABSENT_MS })
   const isIndexed = async (repository: HostRepository, commit: CommitSha) => {

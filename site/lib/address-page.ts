@@ -1,4 +1,4 @@
-import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
+import { type Address, atPath, formatAddress, type OwnerName, parseAddress } from '#core/address.ts'
 import { isShortenedSha } from '#core/commit-sha.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
 import type { FilePage } from '#core/contract/file.ts'
@@ -122,7 +122,7 @@ export async function loadAddressPage(
   const asked = readAddress(rawAddress, hosts)
   if ('error' in asked) {
     const owner = asked.error.code === 'address.incomplete' ? accountOf(rawAddress, hosts) : null
-    return owner === null ? { kind: 'problem', ...asked } : { kind: 'moved', location: ownerHref(owner) }
+    return owner === null ? { kind: 'problem', ...asked } : { kind: 'moved', location: ownerHref(owner.owner, 1, owner.host) }
   }
   if (query.get('view') === 'diagnostics') return { kind: 'renamed', location: pageHref(asked.address, 'findings') }
   const requested = readPageRequest(query)
@@ -240,10 +240,10 @@ async function countFindings(client: ApiClient, address: string): Promise<number
   return look + breaks + style
 }
 
-/** The login, when the address ends after it; else `null`. */
-function accountOf(rawAddress: string, hosts: readonly string[]): string | null {
-  const read = readOwner(rawAddress)
-  return 'owner' in read && hosts.includes(read.host) ? read.owner : null
+/** The owner, when the address ends after it; else `null`. */
+function accountOf(rawAddress: string, hosts: readonly string[]): OwnerName | null {
+  const read = readOwner(rawAddress, hosts)
+  return 'owner' in read ? read : null
 }
 
 /** An address names a folder. If it names a skill or a file instead, the page that shows it. */

@@ -58,6 +58,11 @@ export function languageTag(declared: string | null | undefined): string | undef
   return declared && /^[a-z]{2,8}(?:-[a-z0-9]{1,8})*$/i.test(declared) ? declared : undefined
 }
 
+/** The letter that stands where the picture of an owner fails. */
+export function initialOf(owner: string): string {
+  return owner.slice(0, 1).toUpperCase()
+}
+
 /** The message of an error as a sentence. Not for warnings and diagnostics: they may begin with a path, which keeps its spelling. */
 export function sentence(message: string): string {
   const text = message.charAt(0).toUpperCase() + message.slice(1)

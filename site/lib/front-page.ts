@@ -4,14 +4,14 @@ import type { Mount } from '#core/contract/mount.ts'
 import type { ShowcaseEntry } from '#core/contract/showcase.ts'
 import type { ApiClient } from './api-client.ts'
 import type { Delivery } from './delivery.ts'
+import { loadFeatured, loadRows, type RepositoryRow } from './repository-rows.ts'
 
-/** The data of the front page. */
+/** The data of the front page. It is the same for everyone. */
 export interface FrontPage {
-  /** The example to start with: the first featured address that is ready, else the first one. */
+  /** Of the first featured address that is ready; `null` before there is one. */
   example: Example | null
-  /** The other featured addresses. */
-  cards: Card[]
-  /** Something on the page is being indexed. */
+  rows: RepositoryRow[]
+  /** A featured address is being indexed. */
   isIndexing: boolean
   /** False when the API cannot answer. */
   isKnown: boolean
@@ -20,7 +20,7 @@ export interface FrontPage {
 /** `delivery`: the first page of one of its skills, the one with the most kinds of text. */
 export interface Example {
   mount: Mount
-  delivery: Delivery | null
+  delivery: Delivery
 }
 
 /** The deliveries that were chosen, by client, then by address and commit: choosing asks for several skills. */
@@ -37,17 +37,21 @@ function chosenOf(client: ApiClient): LRUCache<string, Delivery> {
 /** Of so many skills, the one with the most kinds of text is shown. */
 const SKILLS_TRIED = 8
 
-/** Fetches the featured addresses. If that fails, the page shows the address field alone. */
-export async function loadFrontPage(client: ApiClient): Promise<FrontPage> {
-  const featured = await client.get('featured', '', {})
-  if (!featured.ok) return { example: null, cards: [], isIndexing: false, isKnown: false }
-  const { items } = featured.answer
-  const isIndexing = items.some(({ index }) => index.status === 'indexing')
-  const first = items.find(({ index }) => index.status === 'ready') ?? items[0]
+/** Fetches what the front page shows. If the featured addresses cannot be read, it shows the local ones. */
+export async function loadFrontPage(sources: Parameters<typeof loadRows>[0]): Promise<FrontPage> {
+  const { client } = sources
+  const featured = await loadFeatured(client)
+  const [rows, example] = await Promise.all([loadRows(sources, featured ?? []), loadExample(client, featured ?? [])])
+  const isIndexing = featured?.some(({ index }) => index.status === 'indexing') ?? false
+  return { example, rows, isIndexing, isKnown: featured !== null }
+}
+
+async function loadExample(client: ApiClient, featured: readonly Card[]): Promise<Example | null> {
+  const first = featured.find(({ index }) => index.status === 'ready')
   const mount = first && (await client.get('mounts', first.address, {}))
-  if (!mount?.ok) return { example: null, cards: items, isIndexing, isKnown: true }
-  const example = { mount: mount.answer, delivery: await loadDeliveryOf(client, mount.answer) }
-  return { example, cards: items.filter(card => card !== first), isIndexing, isKnown: true }
+  if (!mount?.ok) return null
+  const delivery = await loadDeliveryOf(client, mount.answer)
+  return delivery && { mount: mount.answer, delivery }
 }
 
 async function loadDeliveryOf(client: ApiClient, { address, commit, index }: Mount): Promise<Delivery | null> {

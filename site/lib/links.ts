@@ -68,9 +68,15 @@ export function cardHref(address: Address, skill?: string): string {
   return `/social${formatAddress(address)}${query}`
 }
 
-/** The page of an account of `ACCOUNT_HOST`. */
-export function ownerHref(login: string, page = 1): string {
-  return `/owners/${ACCOUNT_HOST}/${encodeURIComponent(login)}${page > 1 ? `?page=${page}` : ''}`
+/** The page of an account of `ACCOUNT_HOST`, or of the local repositories of one owner. */
+export function ownerHref(login: string, page = 1, host: string = ACCOUNT_HOST): string {
+  return `/owners/${host}/${encodeURIComponent(login)}${page > 1 ? `?page=${page}` : ''}`
+}
+
+/** The search for the words of a text in all listed repositories; `null` where it has none. */
+export function searchHref(text: string): string | null {
+  const query = text.trim()
+  return /[\p{L}\p{N}]/u.test(query) ? `/search?${new URLSearchParams({ query })}` : null
 }
 
 /** The page of a content path: skills open as skills, everything else as a file. */

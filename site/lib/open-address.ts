@@ -1,33 +1,98 @@
-import { formatAddress } from '#core/address.ts'
-import { chooseReading, readTypedAddress, type TypedAddress, type TypedContext } from '#core/typed-address.ts'
+import { type Address, formatAddress } from '#core/address.ts'
+import { baseNameOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { chooseReading, readTypedAddress, type TypedAddress, type TypedRepository } from '#core/typed-address.ts'
 import type { ApiClient } from './api-client.ts'
-import { ACCOUNT_HOST, contentHref, ownerHref } from './links.ts'
+import { ACCOUNT_HOST, contentHref, ownerHref, pageHref, searchHref } from './links.ts'
 import { findNearRepositories } from './not-found.ts'
 import { readAddress, readOwner } from './read-address.ts'
 import type { Ui } from './ui.ts'
 
-/** The page for a text in the address field, or the error to show. */
-export type OpenTarget = { location: string } | { message: string }
+/** The page for a text in the address field, or the error to show. `isIncomplete`: no repository is named. */
+export type OpenTarget = { location: string } | { message: string; isIncomplete: boolean }
 
-/** The page of what a text in the address field means. The URL of an account leads to the page of the account. */
-export async function openTarget(client: ApiClient, text: string, context: TypedContext, ui: Ui): Promise<OpenTarget> {
-  const typed = readTypedAddress(text, context)
+type Sources = Pick<App.Locals, 'client' | 'hosts' | 'baseUrl' | 'listLocal' | 'ui'>
+
+/** The page of what a text in the address field means: of a repository, of an owner, or else of a search for its words. */
+export async function openTarget(sources: Sources, text: string): Promise<OpenTarget> {
+  const { client, hosts, ui, listLocal } = sources
+  const typed = readTypedAddress(text, sources)
   switch (typed.kind) {
     case 'owner':
       return { location: ownerHref(typed.owner.owner) }
-    case 'unreadable':
-      return { message: unreadableWords(typed, text, context, ui) }
+    case 'unreadable': {
+      const owner = localOwnerOf(text, hosts)
+      if (owner !== null) return { location: ownerHref(owner, 1, 'local') }
+      const search = isOfWords(typed, text) ? searchHref(text) : null
+      return search === null ? unreadableWords(typed, text, hosts, ui) : { location: search }
+    }
     case 'address': {
-      const { address, file } = await chooseReading(typed, async asked => {
+      const local = await listLocal()
+      const { address, file } = await chooseReading(asSpelled(typed, local), async asked => {
         const mount = await client.get('mounts', formatAddress(asked), {})
         return mount.ok ? null : mount.error.code
       })
       if (file !== undefined) return { location: contentHref(address, file) }
+      const skill = await skillHref(client, typed, address)
+      if (skill !== null) return { location: skill }
       const query = typed.query ?? (typed.other === undefined ? '' : `opened=${encodeURIComponent(typed.other)}`)
       return { location: formatAddress(address) + (query === '' ? '' : `?${new URLSearchParams(query)}`) }
     }
   }
 }
+
+/** With the owner and the name of a local repository in the case in which it is listed, if only one differs in case alone. */
+function asSpelled(typed: TypedRepository, listed: readonly string[]): TypedRepository {
+  const spell = (address: Address): Address => {
+    if (address.host !== 'local') return address
+    const root = formatAddress({ ...address, ref: null, path: ROOT })
+    const same = listed.filter(one => one.toLowerCase() === root.toLowerCase())
+    const [, , owner, repository] = (same.length === 1 && !listed.includes(root) ? (same[0] ?? '') : '').split('/')
+    return owner === undefined || repository === undefined ? address : { ...address, owner, repository }
+  }
+  return { ...typed, address: spell(typed.address), ...(typed.local === undefined ? {} : { local: spell(typed.local) }) }
+}
+
+/** What skills.sh prints is `owner/repository@skill`. A ref of that name wins; several skills of it are a list. */
+async function skillHref(client: ApiClient, typed: TypedRepository, address: Address): Promise<string | null> {
+  const { ref, path } = address
+  const root = { ...address, ref: null, path: ROOT }
+  if (typed.skill !== undefined)
+    return (await namedSkillHref(client, root, typed.skill)) ?? pageHref(root, 'find', { query: typed.skill })
+  if (ref === null || path !== ROOT || typed.longerRefs !== undefined || typed.query !== undefined) return null
+  const mount = await client.get('mounts', formatAddress(address), {})
+  return mount.ok || mount.error.code !== 'mount.ref_not_found' ? null : await namedSkillHref(client, root, ref)
+}
+
+/** The page of the skill of this name, or of the search for it while that is not known, or where several have it; `null` where none has. */
+async function namedSkillHref(client: ApiClient, address: Address, name: string): Promise<string | null> {
+  const found = await client.get('find', formatAddress(address), { query: name, limit: SKILLS_LOOKED_AT })
+  if (!found.ok) return null
+  const search = pageHref(address, 'find', { query: name })
+  if (found.answer.status !== 'ready') return search
+  const wanted = name.toLowerCase()
+  const named = found.answer.items.filter(item => {
+    return item.kind === 'skill' && [item.name, baseNameOf(item.directory as RepoPath)].some(one => one.toLowerCase() === wanted)
+  })
+  if (named.length > 1) return search
+  return named[0] === undefined ? null : contentHref(address, named[0].path)
+}
+
+const SKILLS_LOOKED_AT = '25'
+
+/** The owner of local repositories, when the text names one and no repository. */
+function localOwnerOf(text: string, hosts: readonly string[]): string | null {
+  const read = readOwner(text.trim().replace(/^\/?local\//i, 'local/'), ['local'])
+  return 'owner' in read && hosts.includes('local') ? read.owner : null
+}
+
+/** Whether a text that names no repository is words to search for: not where it is the beginning of an address, or a URL. */
+function isOfWords({ code }: Extract<TypedAddress, { kind: 'unreadable' }>, text: string): boolean {
+  const words = text.trim()
+  if (code === null || /:\/\//.test(words)) return false
+  return NAMES.has(code) && (/\s/.test(words) || !words.includes('/')) && !HOST_SEGMENT.test(words)
+}
+
+const HOST_SEGMENT = /^\/?(?:gh|local)\/?$/i
 
 /** The address at another ref, as text; the words as they are if they are no address. */
 export function atRef(words: string, ref: string, hosts: readonly string[]): string {
@@ -35,22 +100,14 @@ export function atRef(words: string, ref: string, hosts: readonly string[]): str
   return 'error' in read ? words : formatAddress({ ...read.address, ref })
 }
 
-/** Examples of what can be opened. @param local addresses of local repositories that everyone may open */
-export function examplesOf(hosts: readonly string[], local: readonly string[]): string[] {
-  const served = local.slice(0, LOCAL_EXAMPLES).map(address => address.slice(1))
-  return [
-    ...(served.length > 0 || !hosts.includes('local') ? served : ['local/acme/tools']),
-    ...(hosts.includes(ACCOUNT_HOST) ? OF_GITHUB : []),
-  ]
+/** A repository to name where none is: the first local one that everyone may open, else one of GitHub that exists. */
+export function exampleOf(hosts: readonly string[], local: readonly string[]): { name: string; href: string } | null {
+  const [first] = local
+  if (first !== undefined) return { name: first.split('/').slice(2).join('/'), href: first }
+  return hosts.includes(ACCOUNT_HOST) ? { name: OF_GITHUB, href: `/${ACCOUNT_HOST}/${OF_GITHUB}` } : null
 }
 
-const OF_GITHUB = [
-  'acme/tools',
-  'gh/acme/tools@v1/skills',
-  'https://github.com/acme/tools/tree/main/skills',
-  'git@github.com:acme/tools.git',
-]
-const LOCAL_EXAMPLES = 2
+const OF_GITHUB = 'obra/superpowers'
 
 /** Codes of a text that does not name a repository. */
 const NAMES: ReadonlySet<string> = new Set([
@@ -64,20 +121,23 @@ const NAMES: ReadonlySet<string> = new Set([
 function unreadableWords(
   { code, message }: Extract<TypedAddress, { kind: 'unreadable' }>,
   text: string,
-  { hosts }: TypedContext,
+  hosts: readonly string[],
   { t, join }: Ui,
-): string {
+): Extract<OpenTarget, { message: string }> {
+  if (text.trim() === '' || code === 'address.incomplete' || HOST_SEGMENT.test(text.trim()))
+    return { message: t('open.incomplete'), isIncomplete: true }
+  if (code === null)
+    return { message: t(hosts.includes(ACCOUNT_HOST) ? 'open.foreignOrGithub' : 'open.foreign'), isIncomplete: false }
   const starts = join(
     hosts.map(host => `${host}/`),
     'disjunction',
   )
-  if (text.trim() === '') return t('open.empty', { starts })
-  if (code === null) return hosts.includes(ACCOUNT_HOST) ? t('open.foreignOrGithub') : t('open.foreign')
-  if (NAMES.has(code) && /\s/.test(text.trim())) return t('open.words', { starts })
-  if (code === 'address.unknown_host' && !text.includes('/')) return t('open.oneWord', { starts })
   const translated = t.find(`errorOnPage.${code}`)
   const where = code === 'address.unknown_host' ? `; ${t('open.starts', { starts })}` : ''
-  return t('open.noAddress', { message: translated === undefined ? message : translated + where })
+  return {
+    message: t('open.noAddress', { message: translated === undefined ? message : translated + where }),
+    isIncomplete: false,
+  }
 }
 
 /** What a text that is no address may have meant. */

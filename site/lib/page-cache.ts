@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { ListedRepositories } from '#core/listed-repositories.ts'
 import type { ApiClient } from './api-client.ts'
+import { listedAddresses, loadFeatured } from './repository-rows.ts'
 
 /** A page as it was sent. */
 export interface SentPage {
@@ -64,6 +67,32 @@ export async function readFacts(
   if (refs === null) return mount.tag
   // A host that does not say where its refs are is asked again for each page.
   return refs.status === 200 ? `${mount.tag} ${refs.tag}` : null
+}
+
+/** Numbers of answers about listed repositories, which are new objects when they were read again. */
+const numbers = new WeakMap<object, number>()
+let numbered = 0
+
+function numberOf(answer: object): number {
+  const number = numbers.get(answer) ?? ++numbered
+  numbers.set(answer, number)
+  return number
+}
+
+/** Reads the facts of the front page: what the operator chose, and what is known of the rows. */
+export async function readFrontFacts({
+  client,
+  listLocal = async () => [],
+  listed,
+}: {
+  client: ApiClient
+  listLocal?: (() => Promise<readonly string[]>) | undefined
+  listed?: ListedRepositories | undefined
+}): Promise<string | null> {
+  const [featured, showcase] = await Promise.all([loadFeatured(client), client.getTag('showcase', '', {}, null)])
+  if (featured === null || listed === undefined) return null
+  const peeked = await listed.peek(listedAddresses(featured, await listLocal()))
+  return [hash('sha256', JSON.stringify(featured)), numberOf(peeked), showcase.tag].join(' ')
 }
 
 /** Of answers that pages were rendered from: the facts of their mount, as they were before and after. */

@@ -27,13 +27,26 @@ type Given =
   | 'localSource'
   | 'legalKinds'
   | 'listLocal'
+  | 'listed'
 /** What the service knows beside the request. */
 export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered' | 'visitor' | 'failure'>>
 
 /** What a page is given, from a request. */
 export function createLocals({ url, here, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
-  const { client, versions, renderText, skillText, baseUrl, hasPictures, hosts, hostUrls, localSource, legalKinds, listLocal } =
-    options
+  const {
+    client,
+    versions,
+    renderText,
+    skillText,
+    baseUrl,
+    hasPictures,
+    hosts,
+    hostUrls,
+    localSource,
+    legalKinds,
+    listLocal,
+    listed,
+  } = options
   const query = queryOf(url)
   const isMarkdown = options.isMarkdown || query.get('format') === 'markdown' || wantsMarkdown(headers.accept ?? '')
   const isSent = query.get('format') === 'sent'
@@ -64,6 +77,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     localSource,
     legalKinds,
     listLocal,
+    listed,
   }
 }
 

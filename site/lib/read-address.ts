@@ -22,8 +22,8 @@ export function readAddress(raw: string, hosts: readonly string[]): { address: A
  *
  * @param raw percent-encoded, with or without its leading slash
  */
-export function readOwner(raw: string): OwnerName | Misread {
-  return orMisread(() => parseOwner(raw, [ACCOUNT_HOST]))
+export function readOwner(raw: string, hosts: readonly string[] = [ACCOUNT_HOST]): OwnerName | Misread {
+  return orMisread(() => parseOwner(raw, hosts))
 }
 
 function orMisread<Value>(parse: () => Value): Value | Misread {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { ListedRepositories, ListedState } from '#core/listed-repositories.ts'
 import { type Answers, HOSTILE, type Question, readyCard, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf, dangersOf, textOf } from './support/html.ts'
 import { openSite, type Site, type SiteSettings } from './support/site.ts'
@@ -17,18 +18,18 @@ async function open(answers: Answers, settings: SiteSettings = {}): Promise<Site
 const indexing = (address: string) => readyCard({ address, index: { status: 'indexing' } })
 const failed = { status: 'failed', errorCode: 'index.too_large', retryAt: '2026-03-04T05:06:07Z' } as const
 
-test('the first that is ready is an example to begin with, the others are cards in their order', async () => {
+test('the first that is ready is an example to begin with, and all are rows: those that cannot be read come last', async () => {
   const asked: Question[] = []
   const { get } = await open({
     featured: () => ({
       items: [
+        readyCard({ address: '/gh/acme/broken', index: failed }),
         indexing('/gh/acme/later'),
         readyCard(),
         readyCard(
           { address: '/gh/acme/kit@v1/docs', verified: true },
           { counts: { skills: 1, documents: 0 }, skillNames: ['one'] },
         ),
-        readyCard({ address: '/gh/acme/broken', index: failed }),
       ],
     }),
     mounts: question => {
@@ -37,7 +38,10 @@ test('the first that is ready is an example to begin with, the others are cards 
     },
     skills: () =>
       skillPage({
-        ruleChain: [{ path: 'SKILLSET.md', content: '# Rules\n\n1. **Say** where.\n', fragment: whole('x') }],
+        ruleChain: [
+          { path: 'SKILLSET.md', content: '# Rules\n\n1. **Say** where.\n', fragment: whole('x') },
+          { path: 'skills/SKILLSET.md', content: 'Be brief.\n', fragment: whole('x') },
+        ],
         references: ['a.md'],
       }),
   })
@@ -45,53 +49,38 @@ test('the first that is ready is an example to begin with, the others are cards 
   expect(status).toBe(200)
   expect(asked.map(({ address }) => address)).toEqual(['gh/acme/tools'])
   expect(attributesOf(html, 'form', 'action')).toEqual(['/open'])
-  const links = attributesOf(html, 'a', 'href').filter(href => href.startsWith('/gh/'))
-  expect(links).toEqual([
-    '/gh/acme/tools',
-    '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md',
+  const rows = html.slice(html.indexOf('<ul class="rows">'))
+  expect(attributesOf(rows, 'a', 'href').filter(href => href.startsWith('/gh/'))).toEqual([
     '/gh/acme/later',
+    '/gh/acme/tools',
     '/gh/acme/kit@v1/docs',
     '/gh/acme/broken',
   ])
   const text = textOf(html)
   for (const words of [
-    'Example address',
-    'rule SKILLSET.md Say where.',
-    'skill skills/pdf/SKILL.md When a PDF is at hand.',
-    '1 file to read when needed',
-    'indexing',
+    'Paste a repository. See what your agents would read from it, word for word and in order, before you trust it.',
+    'owner/repository or a GitHub link. Add @v1 for a version.',
+    'What an agent reads with pdf',
+    'Rules for every skill Say where.',
+    'Rules for skills/ Be brief.',
+    'The skill itself When a PDF is at hand.',
+    '1 other file, only listed',
+    'being read now',
     'verified',
     '1 skill ',
-    'indexing failed',
+    'could not be read',
   ])
     expect(text).toContain(words)
 })
 
-test('the form of addresses is named for every host, and programs find the API', async () => {
-  const { get } = await open({})
-  const { html } = await get('/')
-  for (const host of ['local', 'gh']) expect(textOf(html)).toContain(`/${host}/owner/repository@ref/path`)
-  expect(attributesOf(html, 'a', 'href')).toContain('/api/v1/openapi.json')
-})
-
-test('a card shows the description of its repository, and how many further skills there are', async () => {
-  const manifest = { path: 'SKILLSET.md', name: 'Kit', description: 'What we work with.', language: 'en', translations: {} }
-  const { get } = await open({
-    featured: () => ({ items: [readyCard(), readyCard({ address: '/gh/acme/kit' }, { manifest })] }),
-    mounts: () => readyMount(),
-  })
-  const text = textOf((await get('/')).html)
-  for (const words of ['Kit What we work with.', 'pdf docx and 5 more', '7 skills 2 documents Apache-2.0'])
-    expect(text).toContain(words)
-})
-
-test('while nothing is ready the example comes first, marked as such', async () => {
+test('while nothing is ready there is no example, and the page is asked for again', async () => {
   const { get } = await open({
     featured: () => ({ items: [indexing('/gh/acme/tools'), indexing('/gh/acme/kit')] }),
     mounts: () => readyMount({}, { address: '/gh/acme/tools', index: { status: 'indexing' } }),
   })
   const { html } = await get('/')
-  expect(textOf(html)).toContain('This repository is being indexed.')
+  expect(textOf(html)).toContain('being read now')
+  expect(html).not.toContain('class="example"')
   expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
 })
 
@@ -108,7 +97,7 @@ describe('the address field is shown', () => {
     const { status, html } = await get('/')
     expect(status).toBe(200)
     expect(attributesOf(html, 'form', 'action')).toEqual(['/open'])
-    expect(textOf(html)).not.toContain('Example address')
+    expect(textOf(html)).not.toContain('What an agent reads with')
   })
 })
 
@@ -117,7 +106,7 @@ test('unreadable cards are reported, and a deployment without cards is not', asy
   expect(textOf((await unread.get('/')).html)).toContain('The featured repositories cannot be loaded now.')
   await unread.close()
   const none = await open({ featured: () => ({ items: [] }) })
-  expect(textOf((await none.get('/')).html)).not.toContain('eatured')
+  expect(textOf((await none.get('/')).html)).not.toContain('cannot be loaded')
 })
 
 test('pictures are cut by this origin: no other is loaded', async () => {
@@ -132,12 +121,15 @@ test('pictures are cut by this origin: no other is loaded', async () => {
   ]
   const hostUrls = { gh: 'https://github.example' }
   const { get } = await open(
-    { featured: () => ({ items: [readyCard(), ...images.map(image => readyCard({ image }))] }) },
+    {
+      featured: () => ({ items: [readyCard(), ...images.map((image, at) => readyCard({ address: `/gh/acme/r${at}`, image }))] }),
+    },
     { hostUrls },
   )
   const { html } = await get('/')
-  expect(attributesOf(html, 'img', 'src')).toEqual(['/picture/gh/acme/tools', '/picture/gh/acme/tools'])
-  expect(dangersOf(html).filter(tag => !tag.startsWith('<img src="/picture/gh/acme/tools" alt=""'))).toEqual([])
+  expect(attributesOf(html, 'img', 'src')).toEqual(['/picture/gh/acme/r0', '/picture/gh/acme/r1'])
+  expect(attributesOf(html, 'img', 'data-letter')).toEqual(['A', 'A'])
+  expect(dangersOf(html).filter(tag => !tag.startsWith('<img class="row-picture" src="/picture/gh/acme/r'))).toEqual([])
 })
 
 test('without its own picture, a public repository has that of its owner', async () => {
@@ -167,18 +159,133 @@ test('hostile words of a card stay words', async () => {
   expect(dangersOf(html)).toEqual([])
 })
 
-test('without a selection of the operator, local repositories are listed', async () => {
+const LICENSE = { kind: 'open', name: 'MIT', source: 'LICENSE' } as const
+const FACTS = {
+  sentence: 'What it is for.',
+  language: null,
+  skills: 3,
+  documents: 1,
+  license: LICENSE,
+  findings: 2,
+  changedAt: '2026-03-04T05:06:07Z',
+}
+
+/** Lists in which every address has this state. */
+const listing = (stateOf: (address: string) => ListedState): ListedRepositories => ({
+  peek: async addresses => addresses.map(address => ({ address, description: null, state: stateOf(address) })),
+  search: async () => ({ found: [], unread: [], isCut: false }),
+})
+
+test('local repositories follow what the operator features, each with its facts or its state in words', async () => {
+  const states: Record<string, ListedState> = {
+    '/local/acme/ready': { kind: 'ready', facts: FACTS },
+    '/local/acme/empty': { kind: 'empty' },
+    '/local/acme/damaged': { kind: 'damaged' },
+    '/local/acme/unread': { kind: 'unread' },
+    '/local/acme/failed': { kind: 'failed', errorCode: 'index.timeout' },
+  }
   const listLocal = async () => [
-    '/local/acme/tools',
-    '/local/acme/others',
-    ...Array.from({ length: 60 }, (_, index) => `/local/acme/r${index}`),
+    '/local/acme/empty',
+    '/local/acme/damaged',
+    '/local/acme/failed',
+    '/local/acme/ready',
+    '/local/acme/unread',
   ]
-  const featured = () => ({ items: [readyCard({ address: '/local/acme/tools' })] })
-  const { get } = await open({ featured, mounts: () => readyMount(), skills: () => skillPage() }, { listLocal })
+  const { get } = await open(
+    { featured: () => ({ items: [readyCard({ address: '/gh/acme/first' })] }) },
+    { listLocal, listed: listing(address => states[address] ?? { kind: 'unavailable' }) },
+  )
   const { html } = await get('/')
-  const links = attributesOf(html, 'a', 'href').filter(href => href.startsWith('/local/acme/'))
-  expect(links.filter(href => href === '/local/acme/tools').length).toBe(1)
-  expect(links).toContain('/local/acme/others')
-  expect(textOf(html)).toContain('Local repositories 61')
-  expect(textOf(html)).toContain('and 13 more: type their address')
+  const rows = html.slice(html.indexOf('<ul class="rows">'), html.indexOf('</ul>', html.indexOf('<ul class="rows">')))
+  expect(attributesOf(rows, 'a', 'href')).toEqual([
+    '/gh/acme/first',
+    '/local/acme/ready',
+    '/local/acme/ready?view=findings',
+    '/local/acme/unread',
+    '/local/acme/empty',
+    '/local/acme/damaged',
+    '/local/acme/failed',
+  ])
+  const text = textOf(rows)
+  for (const words of [
+    'What it is for.',
+    '3 skills',
+    'MIT',
+    '2 findings',
+    '2026-03-04',
+    'not read yet',
+    'no commits yet',
+    'damaged',
+    'could not be read',
+  ])
+    expect(text).toContain(words)
+})
+
+test('an address that not everyone may open has no row, and one address has one', async () => {
+  const listed = { ...listing(() => ({ kind: 'unread' })), peek: async (all: readonly string[]) => all.map(() => null) }
+  const { get } = await open(
+    { featured: () => ({ items: [readyCard({ address: '/local/acme/tools' })] }), mounts: () => readyMount() },
+    { listLocal: async () => ['/local/acme/tools', '/local/acme/gone'], listed },
+  )
+  const { html } = await get('/')
+  expect(html).not.toContain('acme/gone')
+  expect(html.split('class="row ')).toHaveLength(2)
+})
+
+describe('of many repositories', () => {
+  const listLocal = async () => Array.from({ length: 120 }, (_, index) => `/local/acme/r${index}`)
+  const listed = listing(address => ({ kind: 'ready', facts: { ...FACTS, sentence: `Number ${address.slice(-1)}` } }))
+
+  test('a hundred are shown, and a field filters all of them by Enter', async () => {
+    const { get } = await open({ featured: () => ({ items: [] }) }, { listLocal, listed })
+    const { html } = await get('/')
+    expect(html.split('class="row ')).toHaveLength(101)
+    expect(attributesOf(html, 'input', 'name')).toContain('words')
+    const filtered = await get('/?words=R11+number')
+    expect(attributesOf(filtered.html, 'a', 'href').filter(href => /^\/local\/[^?]+$/.test(href))).toEqual([
+      '/local/acme/r11',
+      ...Array.from({ length: 10 }, (_, index) => `/local/acme/r11${index}`),
+    ])
+    expect(textOf(filtered.html)).toContain('11 of 120')
+    expect(attributesOf(filtered.html, 'meta', 'content')).toContain('noindex')
+    expect(textOf((await get('/?words=none')).html)).toContain('No repository has these words.')
+  })
+
+  test('below thirty there is no field', async () => {
+    const { get } = await open(
+      { featured: () => ({ items: [] }) },
+      { listLocal: async () => (await listLocal()).slice(0, 29), listed },
+    )
+    expect(attributesOf((await get('/')).html, 'input', 'name')).not.toContain('words')
+  })
+
+  test('names that contain a text are suggested, a few, best first', async () => {
+    const { get } = await open(
+      { featured: () => ({ items: [readyCard({ address: '/gh/acme/kit@v1/docs' })] }) },
+      { listLocal, listed },
+    )
+    const answer = async (text: string) => JSON.parse((await get(`/suggest?q=${encodeURIComponent(text)}`)).html)
+    expect(await answer('r119')).toEqual({ items: [{ text: 'local/acme/r119', href: '/local/acme/r119' }] })
+    expect(await answer('KIT')).toEqual({ items: [{ text: 'gh/acme/kit@v1/docs', href: '/gh/acme/kit@v1/docs' }] })
+    expect((await answer('acme')).items).toHaveLength(8)
+    for (const none of ['', '  ', 'x'.repeat(5000), '\0']) expect(await answer(none)).toEqual({ items: [] })
+    const { headers } = await get('/suggest?q=r1&q=r2')
+    expect(headers).toMatchObject({ 'cache-control': 'public, max-age=30', 'content-type': 'application/json; charset=utf-8' })
+  })
+})
+
+test('the page of a local owner has the same rows', async () => {
+  const listLocal = async () => ['/local/Acme/one', '/local/Acme/two', '/local/other/kit']
+  const { get } = await open({}, { listLocal, listed: listing(() => ({ kind: 'ready', facts: FACTS })) })
+  expect(await get('/local/acme')).toMatchObject({ status: 301, headers: { location: '/owners/local/acme' } })
+  expect(await get('/owners/local/acme')).toMatchObject({ status: 301, headers: { location: '/owners/local/Acme' } })
+  const { status, html } = await get('/owners/local/Acme')
+  expect(status).toBe(200)
+  expect(attributesOf(html, 'a', 'href').filter(href => /^\/local\/[^?]+$/.test(href))).toEqual([
+    '/local/Acme/one',
+    '/local/Acme/two',
+  ])
+  const none = await get('/owners/local/none')
+  expect(none.status).toBe(404)
+  expect(attributesOf(none.html, 'a', 'href')).toContain('/')
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
-import { examplesOf, openTarget } from '#site/lib/open-address.ts'
+import { openTarget } from '#site/lib/open-address.ts'
 import { ENGLISH } from '#site/lib/ui.ts'
-import { answering, readyMount, refusal } from './support/answers.ts'
+import { answering, COMMIT, findPage, readyMount, refusal } from './support/answers.ts'
 
 /** Where the branches `main`, `v1.0` and `feature/new/x` exist. */
 const client = createApiClient(
@@ -10,17 +10,17 @@ const client = createApiClient(
     mounts: ({ address }) => (/@(?:main|v1\.0|feature%2Fnew%2Fx)$/.test(address) ? readyMount() : refusal('mount.ref_not_found')),
   }),
 )
-const open = (words: string) =>
-  openTarget(client, words, { hosts: ['gh', 'local'], baseUrl: 'https://mountglass.example' }, ENGLISH)
+const LISTED = ['/local/acme/one', '/local/Obra/Superpowers', '/local/twice/Kit', '/local/twice/kit']
+const sources = {
+  client,
+  hosts: ['gh', 'local'],
+  baseUrl: 'https://mountglass.example',
+  listLocal: async () => LISTED,
+  ui: ENGLISH,
+}
+const open = (words: string) => openTarget(sources, words)
 
 const SHA = 'a1b2c3d4e5f60718293a4b5c6d7e8f9012345678'
-
-test('the kinds of text that can be pasted have examples that open', async () => {
-  const examples = examplesOf(['gh', 'local'], ['/local/acme/one', '/local/acme/two', '/local/acme/three'])
-  expect(examples.slice(0, 3)).toEqual(['local/acme/one', 'local/acme/two', 'acme/tools'])
-  for (const text of examples) expect(await open(text), text).toHaveProperty('location')
-  expect(examplesOf(['local'], [])).toEqual(['local/acme/tools'])
-})
 
 describe('the address field', () => {
   test.each([
@@ -65,63 +65,109 @@ describe('the address field', () => {
     ['https://github.com/acme', '/owners/gh/acme'],
     ['https://github.com/acme?tab=repositories', '/owners/gh/acme'],
     ['https://mountglass.example/owners/gh/acme?page=2', '/owners/gh/acme'],
+    ['local/acme', '/owners/local/acme'],
+    ['Local/acme/', '/owners/local/acme'],
+    ['LOCAL/acme/one', '/local/acme/one'],
+    ['Local/obra/superpowers@main/skills', '/local/Obra/Superpowers@main/skills'],
+    ['local/twice/kit', '/local/twice/kit'],
+    ['local/twice/KIT', '/local/twice/KIT'],
+    ['GH/acme/tools', '/gh/acme/tools'],
+    ['https://skills.sh/acme/tools', '/gh/acme/tools'],
+    ['www.skills.sh/acme/tools/?x=y', '/gh/acme/tools'],
+    ['nonsense', '/search?query=nonsense'],
+    ['foo bar baz', '/search?query=foo+bar+baz'],
+    ['foo bar/baz', '/search?query=foo+bar%2Fbaz'],
+    ['local/acme/tools\r\nset-cookie: a=b', '/search?query=local%2Facme%2Ftools%0D%0Aset-cookie%3A+a%3Db'],
+    ['日本語', '/search?query=%E6%97%A5%E6%9C%AC%E8%AA%9E'],
   ])('takes %s to %s', async (words, location) => {
     expect(await open(words)).toEqual({ location })
   })
 
   test.each([
-    ['', 'Write an address'],
-    ['   ', 'Write an address'],
-    ['nonsense', 'it starts with gh/ or local/, then come an owner and a repository'],
-    ['foo bar baz', 'These words are no address. An address starts with gh/ or local/'],
-    ['foo bar/baz', 'without spaces'],
-    ['local/acme', 'it needs /<host>/<owner>/<repository>'],
-    ['https://github.com/', 'it needs /<host>/<owner>/<repository>'],
-    ['gh/ac.me', 'it needs /<host>/<owner>/<repository>'],
+    ['', 'Which repository?'],
+    ['   ', 'Which repository?'],
+    ['gh', 'Which repository?'],
+    ['/local/', 'Which repository?'],
+    ['https://github.com/', 'Which repository?'],
+    ['gh/ac.me', 'Which repository?'],
+    ['!!!', 'Not understood'],
     ['https://gitlab.com/acme/tools', 'github.com'],
     ['javascript://x/%0aalert(1)', 'github.com'],
-    ['//evil.example/x', 'Not an address'],
+    ['//evil.example/x', 'Which repository?'],
     ['local/acme/tools/%', 'percent-escape'],
     ['local/acme/tools/../x', '. or ..'],
-    ['local/acme/tools\r\nset-cookie: a=b', 'no address'],
   ])('reports the fault of %j', async (words, part) => {
-    expect(await open(words)).toEqual({ message: expect.stringContaining(part) })
+    expect(await open(words)).toMatchObject({ message: expect.stringContaining(part) })
   })
 
   test('takes no GitHub address where GitHub is not served', async () => {
-    const target = await openTarget(
-      client,
-      'https://github.com/acme/tools',
-      { hosts: ['local'], baseUrl: 'https://x.example' },
-      ENGLISH,
-    )
-    expect(target).toEqual({ message: expect.stringContaining('starts with local/') })
+    const target = await openTarget({ ...sources, hosts: ['local'] }, 'https://github.com/acme/tools')
+    expect(target).toMatchObject({ message: expect.stringContaining('starts with local/') })
   })
 
   test('an owner and a repository are those of the operator, where there are such', async () => {
     const asking = createApiClient(
       answering({ mounts: ({ address }) => (address === 'local/acme/tools' ? readyMount() : refusal('mount.repo_not_found')) }),
     )
-    const context = { hosts: ['gh', 'local'], baseUrl: 'https://x.example' }
-    const open = (words: string) => openTarget(asking, words, context, ENGLISH)
+    const open = (words: string) => openTarget({ ...sources, client: asking }, words)
     expect(await open('acme/tools@v1/docs')).toEqual({ location: '/local/acme/tools@v1/docs' })
     expect(await open('acme/others')).toEqual({ location: '/gh/acme/others' })
   })
 
   test('takes no account where GitHub is not served', async () => {
     for (const words of ['gh/acme', 'https://github.com/acme', '/owners/gh/acme'])
-      expect(await openTarget(client, words, { hosts: ['local'], baseUrl: 'https://x.example' }, ENGLISH), words).toHaveProperty(
-        'message',
-      )
+      expect(await openTarget({ ...sources, hosts: ['local'] }, words), words).toHaveProperty('message')
   })
 
   test('does not speak of GitHub where GitHub is not served', async () => {
-    const target = await openTarget(
-      client,
-      'https://gitlab.com/acme/tools',
-      { hosts: ['local'], baseUrl: 'https://x.example' },
-      ENGLISH,
+    const target = await openTarget({ ...sources, hosts: ['local'] }, 'https://gitlab.com/acme/tools')
+    expect(target).toEqual({ message: 'Only repositories of this server can be opened.', isIncomplete: false })
+  })
+})
+
+describe('owner/repository@skill, as skills.sh prints it', () => {
+  const foundSkill = (directory: string, name: string) => ({
+    kind: 'skill' as const,
+    description: 'When it is at hand.',
+    translations: {},
+    license: { kind: 'open' as const, name: 'MIT', source: 'LICENSE' },
+    files: [],
+    moreFiles: 0,
+    path: `${directory}/SKILL.md`,
+    directory,
+    name,
+  })
+  const SKILLS = [
+    foundSkill('skills/pdf', 'pdf'),
+    foundSkill('skills/pdf-more', 'pdf-more'),
+    foundSkill('a/twice', 'twice'),
+    foundSkill('b/twice', 'twice'),
+    foundSkill('skills/folder', 'Another Name'),
+  ]
+  const asking = (state: 'ready' | 'indexing') =>
+    createApiClient(
+      answering({
+        mounts: ({ address }) => (/@(?!v1$)/.test(address) ? refusal('mount.ref_not_found') : readyMount()),
+        find: () => (state === 'indexing' ? { status: 'indexing', commit: COMMIT } : findPage({ items: SKILLS })),
+      }),
     )
-    expect(target).toEqual({ message: 'Only addresses of this server can be opened.' })
+  const open = (words: string, state: 'ready' | 'indexing' = 'ready') => openTarget({ ...sources, client: asking(state) }, words)
+
+  test.each([
+    ['gh/acme/tools@v1', '/gh/acme/tools@v1'],
+    ['gh/acme/tools@pdf', '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md'],
+    ['gh/acme/tools@PDF', '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md'],
+    ['gh/acme/tools@folder', '/gh/acme/tools?view=skill&path=skills/folder/SKILL.md'],
+    ['gh/acme/tools@twice', '/gh/acme/tools?view=find&query=twice'],
+    ['gh/acme/tools@none', '/gh/acme/tools@none'],
+    ['gh/acme/tools@pdf/folder', '/gh/acme/tools@pdf/folder'],
+    ['https://skills.sh/acme/tools/pdf', '/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md'],
+    ['https://skills.sh/acme/tools/none', '/gh/acme/tools?view=find&query=none'],
+  ])('takes %s to %s', async (words, location) => {
+    expect(await open(words)).toEqual({ location })
+  })
+
+  test('while the repository is indexed, its search waits for the skill', async () => {
+    expect(await open('gh/acme/tools@pdf', 'indexing')).toEqual({ location: '/gh/acme/tools?view=find&query=pdf' })
   })
 })

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { EN as en } from '#words/en/en.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, useOpenedSite } from './support/opened-site.ts'
 
@@ -15,28 +14,27 @@ const page = async (words: string, hosts = ['local', 'gh']) => {
 }
 
 test('a text that is no address stays in the field, with its fault beside it', async () => {
-  const { status, html, text } = await page('nonsense')
+  const { status, html, text, links } = await page('local/')
   expect(status).toBe(400)
-  expect(attributesOf(html, 'input', 'value')).toEqual(['nonsense'])
-  expect(attributesOf(html, 'input', 'aria-describedby')).toEqual(['problem'])
-  expect(/id="problem"[^>]*>([^<]*)/.exec(html)?.[1]).toContain('An address has more than one word')
-  expect(text).toContain(en.open.kinds)
+  expect(attributesOf(html, 'input', 'value')).toEqual(['local/'])
+  expect(attributesOf(html, 'input', 'aria-describedby')).toEqual(['problem hint'])
+  expect(text).toContain('Which repository? Perhaps acme/handbook')
+  expect(text).toContain('owner/repository or a GitHub link. Add @v1 for a version.')
+  expect(links[0]).toBe('/local/acme/handbook')
 })
 
 test.each([
-  ['handbok', ['/local/acme/handbook', '/owners/gh/handbok']],
-  ['acme', ['/local/acme/handbook', '/local/acme/tools', '/owners/gh/acme']],
-  ['local/acme', ['/local/acme/handbook', '/local/acme/tools']],
-  ['ftp://x.example/acme/tool', ['/local/acme/tools']],
-  ['https://gitlab.com/other/kit', ['/local/other/kit']],
-  ['two words', []],
-  ['', []],
-  ['-x', []],
+  ['ftp://x.example/acme/tool', ['/local/acme/tools', '/search?query=ftp%3A%2F%2Fx.example%2Facme%2Ftool']],
+  ['https://gitlab.com/other/kit', ['/local/other/kit', '/search?query=https%3A%2F%2Fgitlab.com%2Fother%2Fkit']],
+  ['', ['/local/acme/handbook']],
 ])('for %j, %j is suggested', async (words, meant) => {
   const { links } = await page(words)
   expect(links.filter(href => href !== '/')).toEqual(meant)
 })
 
-test('no account is offered where GitHub is not served', async () => {
-  expect((await page('acme', ['local'])).links).toEqual(['/local/acme/handbook', '/local/acme/tools', '/'])
+test.each(['nonsense', 'two words', '-x'])('%j is searched for', async words => {
+  const { get, close } = await open({}, { listLocal: async () => LOCAL })
+  const { status, headers } = await get(`/open?address=${encodeURIComponent(words)}`)
+  expect([status, headers.location]).toEqual([302, `/search?${new URLSearchParams({ query: words })}`])
+  await close()
 })

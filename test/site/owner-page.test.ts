@@ -94,7 +94,6 @@ describe('an account', () => {
     const { get } = await open(undefined)
     for (const target of ['/gh/acme', '/gh/acme/'])
       expect(await get(target)).toMatchObject({ status: 301, headers: { location: PAGE } })
-    expect((await get('/local/acme')).status).toBe(400)
     expect(attributesOf((await get('/gh/acme/tools')).html, 'a', 'href')).not.toContain('/owners/local/acme')
   })
 
@@ -158,7 +157,7 @@ describe('an account that cannot be shown', () => {
     expect(html).toContain(`title="${ERROR_STATUS[code]} ${code}"`)
   })
 
-  test.each(['/owners', '/owners/', '/owners/gh', '/owners/gh/-a', '/owners/local/acme', '/owners/gh/a/b', '/owners/gh/%ZZ'])(
+  test.each(['/owners', '/owners/', '/owners/gh', '/owners/gh/-a', '/owners/gh/a/b', '/owners/gh/%ZZ'])(
     'because %s names none causes no request to the host',
     async target => {
       const asked: Question[] = []
@@ -220,6 +219,6 @@ test('hostile words of an account stay words', async () => {
   expect(status).toBe(200)
   expect(html).toContain('alert(1)')
   expect(dangersOf(html)).toEqual([])
-  expect(html).toContain('<img src="/picture/owners/gh/acme" alt="" width="48" height="48" decoding="async">')
+  expect(html).toContain('<img src="/picture/owners/gh/acme" alt="" width="48" height="48" decoding="async" data-letter="A">')
   expect(html.replace(/<bdi class="hidden-character"[^>]*>[^<]*<\/bdi>/g, '')).not.toContain('\u202e')
 })

@@ -57,6 +57,8 @@ const get = (target: string, headers = '') => send(`GET ${target} HTTP/1.1\r\n${
 const ROUTES: readonly (readonly [target: string, allow: string])[] = [
   ['/', 'GET, HEAD'],
   ['/open', 'GET, HEAD'],
+  ['/search', 'GET, HEAD'],
+  ['/suggest', 'GET, HEAD'],
   [PAGE, 'GET, HEAD'],
   [`${PAGE}/%ZZ`, 'GET, HEAD'],
   ['/owners/gh/acme', 'GET, HEAD'],

@@ -100,6 +100,8 @@ export const REPOSITORY_REQUESTS: Readonly<Record<string, (at: string, asking: A
     { method: 'POST', url: '/mcp', ...message('tools/call', { name: 'browse_repo', arguments: { address: at } }) },
   ],
   '/.well-known/oauth-protected-resource/mcp/~': at => gets(`/.well-known/oauth-protected-resource/mcp${at}`),
+  '/search': at => gets(`/search?query=${encodeURIComponent(at)}`),
+  '/suggest': at => gets(`/suggest?q=${encodeURIComponent(at)}`),
   '/open': at => gets(`/open?address=${encodeURIComponent(at)}`),
   '/auth/sign-in': at => gets(`/auth/sign-in?return=${encodeURIComponent(at)}`),
   '/oauth/authorize': (at, asking) => gets(`/oauth/authorize?${requestOf(asking, at).query}`),

@@ -8,6 +8,7 @@ export const COUNTS: Words['counts'] = {
   error: { one: '{n} Fehler', other: '{n} Fehler' },
   finding: { one: '{n} Befund', other: '{n} Befunde' },
   moreFile: { one: '{n} weitere Datei', other: '{n} weitere Dateien' },
+  repository: { one: '{n} Repository', other: '{n} Repositorys' },
   publicRepository: { one: '{n} öffentliches Repository', other: '{n} öffentliche Repositorys' },
   star: { one: '{n} Stern', other: '{n} Sterne' },
   place: { one: '{n} Stelle', other: '{n} Stellen' },

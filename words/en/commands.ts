@@ -345,7 +345,6 @@ export const COMMANDS = {
 /** What commands count, beside what pages do. */
 export const COMMAND_COUNTS = {
   error: { one: '{n} error', other: '{n} errors' },
-  finding: { one: '{n} finding', other: '{n} findings' },
   copy: { one: '{n} identical copy', other: '{n} identical copies' },
   newError: { one: '{n} new error', other: '{n} new errors' },
   note: { one: '{n} note', other: '{n} notes' },

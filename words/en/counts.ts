@@ -6,6 +6,7 @@ export const COUNTS = {
   error: { one: '{n} error', other: '{n} errors' },
   finding: { one: '{n} finding', other: '{n} findings' },
   moreFile: { one: '{n} more file', other: '{n} more files' },
+  repository: { one: '{n} repository', other: '{n} repositories' },
   publicRepository: { one: '{n} public repository', other: '{n} public repositories' },
   star: { one: '{n} star', other: '{n} stars' },
   place: { one: '{n} place', other: '{n} places' },

@@ -1,4 +1,5 @@
 import type { Deps } from '#api/deps.ts'
+import { listedRepositories } from '#api/front/search.ts'
 import { authorize } from '#api/oauth/authorize.ts'
 import type { OAuthDeps } from '#api/oauth/oauth.ts'
 import { pagePeople } from '#api/people/page-people.ts'
@@ -45,6 +46,7 @@ export async function openPeopleSite(options: PeopleSceneOptions = {}): Promise<
         baseUrl: origin,
         hosts: ['local', 'gh'],
         people,
+        ...(given && { listed: listedRepositories(given) }),
         rendering: PATIENT_RENDERING,
       })
     },

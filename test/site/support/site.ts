@@ -5,6 +5,7 @@ import type { Deps } from '#api/deps.ts'
 import { skillTextOf } from '#api/mcp/sent-text.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { TOOL_BYTES } from '#core/limits.ts'
+import type { ListedRepositories } from '#core/listed-repositories.ts'
 import { createApiClient } from '#site/lib/api-client.ts'
 import type { RendererOptions } from '#site/lib/render-pool.ts'
 import type { PeopleOfPages } from '#site/lib/visitor.ts'
@@ -36,6 +37,7 @@ export interface SiteSettings {
   hostUrls?: Record<string, string>
   hasPictures?: boolean
   listLocal?: () => Promise<readonly string[]>
+  listed?: ListedRepositories
   /** Default: patient. */
   rendering?: RendererOptions
   /** Default: what the answers tell. */
