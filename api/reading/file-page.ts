@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { readFolder } from '../mount/folder.ts'
 import type { OpenMount, ReadyMount } from '../mount/open-mount.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
-import { isUntoldLink, readTreeRow } from './tree-row.ts'
+import { isUntoldLink, placeOf, readTreeRow } from './tree-row.ts'
 
 /**
  * One page of a text file. The index decides which files are served, so the endpoint answers only once it is ready.
@@ -56,7 +56,8 @@ async function absenceOf(deps: Pick<Deps, 'localSource'>, mount: ReadyMount, pat
   const target = row.target as RepoPath | undefined
   const isToFile =
     target !== undefined && isInside(address.path, target) && (await readTreeRow(snapshot, target))?.kind === 'file'
-  const original = isToFile ? target : path
+  const place = isToFile ? target : await placeOf(snapshot, path)
+  const original = isInside(address.path, place) ? place : path
   const sourceUrl = host.urls.raw(repository, commit, original)
   if (row.kind === 'directory') return new ServiceError('file.not_found', { sourceUrl, case: 'submodule' })
   const isLink = row.why === 'link'

@@ -1,4 +1,4 @@
-import { baseNameOf, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { ancestorsOf, baseNameOf, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { type EntryRow, entryKey, type OtherRow } from '#core/snapshot/format.ts'
 import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 
@@ -13,4 +13,13 @@ export async function readTreeRow(snapshot: Snapshot, path: RepoPath): Promise<E
 /** Whether a path is a symlink of which nothing may be told but its name. */
 export function isUntoldLink({ why, target }: Pick<EntryRow, 'why' | 'target'>): boolean {
   return why === 'link' && target === undefined
+}
+
+/** Where the entry of a path lies, if a symlink to a folder gives it that path: hosts follow no links. */
+export async function placeOf(snapshot: Snapshot, path: RepoPath): Promise<RepoPath> {
+  const above = ancestorsOf(path).slice(1).reverse()
+  const rows = await Promise.all(above.map(folder => readTreeRow(snapshot, folder)))
+  const nearest = rows.findIndex(row => row?.target !== undefined)
+  const [link, target] = [above[nearest], rows[nearest]?.target as RepoPath | undefined]
+  return link === undefined || target === undefined ? path : joinPath(target, path.slice(link.length + 1))
 }
