@@ -24,7 +24,6 @@ export const FILES: Translation<typeof EN_FILES> = {
     isManifest: 'Ein Agent erhält den Text dieser Datei als [Regel](rules) vor [jedem Skill unter ihrem Ordner](folder).',
     governs: 'Diese Datei gilt für {n} von {skills}.',
     isLink: '{path} ist ein Verweis auf [{target}](target).',
-    thisFile: 'Diese Datei',
     theText: 'Text',
     raw: 'Rohdatei',
     permalink: 'Permalink',

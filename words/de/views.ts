@@ -190,9 +190,12 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
   },
   skill: {
     withheld: {
-      restricted: 'Text zurückgehalten: Die Lizenz erlaubt keine Kopien{place}. Agenten erhalten Namen und Beschreibung.',
+      restricted: 'Text zurückgehalten: Die Lizenz erlaubt keine Kopien. Agenten erhalten Namen und Beschreibung.',
+      restrictedAt: 'Text zurückgehalten: Die Lizenz erlaubt keine Kopien ({place}). Agenten erhalten Namen und Beschreibung.',
       unknown:
-        'Text zurückgehalten: Von der Lizenz ist uns nicht bekannt, dass sie Kopien erlaubt{place}. Agenten erhalten Namen und Beschreibung.',
+        'Text zurückgehalten: Von der Lizenz ist uns nicht bekannt, dass sie Kopien erlaubt. Agenten erhalten Namen und Beschreibung.',
+      unknownAt:
+        'Text zurückgehalten: Von der Lizenz ist uns nicht bekannt, dass sie Kopien erlaubt ({place}). Agenten erhalten Namen und Beschreibung.',
       none: 'Text zurückgehalten: Ohne Lizenz ist keine Kopie erlaubt. Agenten erhalten Namen und Beschreibung.',
     },
     original: 'Original öffnen.',

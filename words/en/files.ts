@@ -19,7 +19,6 @@ export const FILES = {
     isManifest: 'An agent receives the text of this file as a [rule](rules) before [every skill below its folder](folder).',
     governs: 'This file governs {n} of {skills}.',
     isLink: '{path} is a link to [{target}](target).',
-    thisFile: 'This file',
     theText: 'the text',
     raw: 'Raw',
     permalink: 'Permalink',

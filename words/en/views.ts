@@ -186,8 +186,11 @@ export const VIEWS = {
   },
   skill: {
     withheld: {
-      restricted: 'Text withheld: its license allows no copies{place}. Agents get its name and description.',
-      unknown: 'Text withheld: its license is not one that we know to allow copies{place}. Agents get its name and description.',
+      restricted: 'Text withheld: its license allows no copies. Agents get its name and description.',
+      restrictedAt: 'Text withheld: its license allows no copies ({place}). Agents get its name and description.',
+      unknown: 'Text withheld: its license is not one that we know to allow copies. Agents get its name and description.',
+      unknownAt:
+        'Text withheld: its license is not one that we know to allow copies ({place}). Agents get its name and description.',
       none: 'Text withheld: it has no license, so nothing allows copies. Agents get its name and description.',
     },
     original: 'Open the original.',
