@@ -218,6 +218,7 @@ async function loadBetween(versions: Versions, address: Address, content: PageCo
 export function sidesOf(content: PageContent): ComparedSides | null {
   switch (content.kind) {
     case 'changes':
+      return content.list.page
     case 'skill-changes':
     case 'file-changes':
       return content.page

@@ -7,6 +7,7 @@ import type { ApiClient, ApiResult } from './api-client.ts'
 import { type FileDifference, loadFileDifference } from './file-difference.ts'
 import { isSkillPath } from './links.ts'
 import { type ChangedFile, loadSkillFiles } from './skill-files.ts'
+import { type ComparedText, loadSkillTexts } from './skill-texts.ts'
 
 /** The two commits of a comparison. A file that is compared by itself has no state. */
 export interface ComparedSides {
@@ -24,10 +25,17 @@ export interface FileChanges {
   file: FileDifference
 }
 
+/** A page of a list. */
+export interface ChangesList {
+  page: ChangesPage
+  /** Items among which there may be something to look at: on the first page those of later pages, too. */
+  looked: readonly ChangeItem[]
+}
+
 /** What a comparison with an older side shows: a list, a skill, or one file. */
 export type ChangesContent =
-  | { kind: 'changes'; page: ChangesPage }
-  | { kind: 'skill-changes'; page: SkillChangesPage; files: ChangedFile[] }
+  | { kind: 'changes'; list: ChangesList }
+  | { kind: 'skill-changes'; page: SkillChangesPage; texts: ComparedText[]; files: ChangedFile[] }
   | { kind: 'file-changes'; page: FileChanges }
 
 export interface ChangesRequest {
@@ -51,20 +59,50 @@ export async function loadComparison(
   address: Address,
   request: ChangesRequest,
 ): Promise<{ status: number; content: ChangesContent } | { status: number; state: NotReady } | Refused> {
-  const { from, path, cursor } = request
-  const result =
-    path !== undefined && isSkillPath(path)
-      ? await client.get('changes', formatAddress(address), { from, skill: path, ...(cursor === undefined ? {} : { cursor }) })
-      : await loadChangesList(client, address, { from, path, cursor })
-  if (!result.ok) {
-    const file =
-      path !== undefined && MAYBE_FILE.has(result.error.code) ? await loadFile(client, address, { ...request, path }) : null
-    return file === null ? result : { status: 200, content: { kind: 'file-changes', page: file } }
+  const { path } = request
+  if (path !== undefined && isSkillPath(path)) {
+    const result = await loadSkillTexts(client, address, { ...request, skill: path })
+    if (!result.ok) return (await loadFileInstead(client, address, request, result)) ?? result
+    if (!('texts' in result)) return { status: result.status, state: result.answer }
+    const { answer: page, texts } = result
+    return {
+      status: result.status,
+      content: { kind: 'skill-changes', page, texts, files: await loadSkillFiles(client, address, page) },
+    }
   }
+  const result = await loadChangesList(client, address, request)
+  if (!result.ok) return (await loadFileInstead(client, address, request, result)) ?? result
   const { answer, status } = result
-  if (answer.status !== 'ready') return { status, state: answer }
-  if (!('skill' in answer)) return { status, content: { kind: 'changes', page: answer } }
-  return { status, content: { kind: 'skill-changes', page: answer, files: await loadSkillFiles(client, address, answer) } }
+  if (answer.status !== 'ready' || !('items' in answer)) return { status, state: answer as NotReady }
+  const looked =
+    request.cursor === undefined && answer.nextCursor !== null ? await readLooked(client, address, request) : answer.items
+  return { status, content: { kind: 'changes', list: { page: answer, looked } } }
+}
+
+/** A path that is neither a folder nor a skill may be a file. */
+async function loadFileInstead(
+  client: ApiClient,
+  address: Address,
+  request: ChangesRequest,
+  { error }: Refused,
+): Promise<{ status: number; content: ChangesContent } | null> {
+  const { path } = request
+  const file = path !== undefined && MAYBE_FILE.has(error.code) ? await loadFile(client, address, { ...request, path }) : null
+  return file && { status: 200, content: { kind: 'file-changes', page: file } }
+}
+
+/** The first items of all kinds. */
+async function readLooked(client: ApiClient, address: Address, { from, path }: ChangesRequest): Promise<ChangeItem[]> {
+  const items: ChangeItem[] = []
+  let cursor: string | null | undefined
+  for (let pages = 0; pages < PAGES_READ && cursor !== null; pages++) {
+    const query = { from, limit: ITEMS_AT_ONCE, ...(path ? { path } : {}), ...(cursor ? { cursor } : {}) }
+    const result: ApiResult<'changes'> = await client.get('changes', formatAddress(address), query)
+    if (!result.ok || !('items' in result.answer)) break
+    items.push(...result.answer.items)
+    cursor = result.answer.nextCursor
+  }
+  return items
 }
 
 /** `null` when no side has the file. Both are read at one commit each, whatever their branches do meanwhile. */

