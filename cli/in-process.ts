@@ -1,4 +1,5 @@
 import type { Deps } from '#api/deps.ts'
+import { createFindLikeCommits } from '#api/mount/like-commits.ts'
 import { type AddressHandlers, addressHandlers } from '#api/routes/address-endpoints.ts'
 import { NO_METRICS } from '#core/ports/metrics.ts'
 import type { JobRunner } from '#indexer/jobs/job-runner.ts'
@@ -48,7 +49,8 @@ export function startInProcess({ infra, runner }: InProcessSource): InProcessSer
 export async function openInProcessAnswers(env: NodeJS.ProcessEnv): Promise<AnswersInContext & { close(): Promise<void> }> {
   const settings = parseInfraSettings({ MOUNTGLASS_STORE: 'memory:', ...env })
   const infra = await openInfra(settings)
-  const { handlers, hosts, close } = startInProcess({ infra, runner: createInProcessRunner(infra) })
+  const { deps, handlers, hosts, close } = startInProcess({ infra, runner: createInProcessRunner(infra) })
   const knowsLocal = settings.localRepositories !== null
-  return { answers: ownAnswers(handlers, { hosts, knowsLocal }), context: { hosts, baseUrl: settings.baseUrl }, close }
+  const answers = ownAnswers(handlers, { hosts, knowsLocal, findLikeCommits: createFindLikeCommits(deps) })
+  return { answers, context: { hosts, baseUrl: settings.baseUrl }, close }
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Handlers } from '#api/http/endpoint.ts'
+import type { FindLikeCommits } from '#api/mount/like-commits.ts'
 import { OWN_PROCESS } from '#api/people/viewer.ts'
 import { type Address, parseAddress } from '#core/address.ts'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
@@ -13,10 +14,11 @@ interface OwnReading {
   hosts: readonly string[]
   /** Whether a setting names the folder of local repositories. Without it, this process cannot know which there are. */
   knowsLocal: boolean
+  findLikeCommits: FindLikeCommits
 }
 
 /** The answers of this process. */
-export function ownAnswers(handlers: Pick<Handlers, AskedEndpoint>, { hosts, knowsLocal }: OwnReading): Answers {
+export function ownAnswers(handlers: Pick<Handlers, AskedEndpoint>, { hosts, knowsLocal, findLikeCommits }: OwnReading): Answers {
   return {
     pauseMs: 50,
     atOnce: 4,
@@ -28,8 +30,9 @@ export function ownAnswers(handlers: Pick<Handlers, AskedEndpoint>, { hosts, kno
         subject = parseAddress(address, hosts)
         const asked = schema.safeParse(query)
         if (!asked.success) throw await refused(asked.error.issues, query)
-        const call = { subject, query: asked.data, body: null, viewer: OWN_PROCESS }
-        return answer.parse(await handle(call)) as never
+        const call = { query: asked.data, body: null, viewer: OWN_PROCESS }
+        const answered = await atWholeHash(subject, findLikeCommits, of => handle({ ...call, subject: of }))
+        return answer.parse(answered) as never
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         if (!knowsLocal && isMissingLocal(error, subject)) {
@@ -39,6 +42,22 @@ export function ownAnswers(handlers: Pick<Handlers, AskedEndpoint>, { hosts, kno
         throw new UnansweredError(error.code, saidOfOwnReading(error, subject), { cause: error })
       }
     },
+  }
+}
+
+/** Asks again with the whole hash, where the ref is the beginning of one commit's. @throws ServiceError */
+async function atWholeHash<Answer>(
+  address: Address,
+  findLikeCommits: FindLikeCommits,
+  ask: (address: Address) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await ask(address)
+  } catch (error) {
+    const isMissing = error instanceof ServiceError && error.code === 'mount.ref_not_found'
+    const [commit, ...others] = isMissing ? await findLikeCommits(OWN_PROCESS, address, address.ref ?? '') : []
+    if (commit === undefined || others.length > 0) throw error
+    return await ask({ ...address, ref: commit })
   }
 }
 

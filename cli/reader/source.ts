@@ -284,12 +284,14 @@ async function openOwn(
   { signal, onProgress, onOpened }: SourceOptions,
 ): Promise<OwnAnswers> {
   onOpened(close)
-  const [{ addressHandlers }, { assembleDeps }, { ownAnswers }, { createMemoryStateStore }] = await Promise.all([
-    import('#api/routes/address-endpoints.ts'),
-    import('../own-deps.ts'),
-    import('../own-answers.ts'),
-    import('#infra/memory-stores.ts'),
-  ])
+  const [{ addressHandlers }, { createFindLikeCommits }, { assembleDeps }, { ownAnswers }, { createMemoryStateStore }] =
+    await Promise.all([
+      import('#api/routes/address-endpoints.ts'),
+      import('#api/mount/like-commits.ts'),
+      import('../own-deps.ts'),
+      import('../own-answers.ts'),
+      import('#infra/memory-stores.ts'),
+    ])
   const states = createMemoryStateStore()
   let failure: unknown = null
   const queue = {
@@ -306,7 +308,11 @@ async function openOwn(
     },
   }
   const deps = assembleDeps({ blobs, states, queue, hosts: [host], clock: systemClock, random: systemRandom }, () => {})
-  const own = ownAnswers(addressHandlers(deps), { hosts: [host.segment], knowsLocal: true })
+  const own = ownAnswers(addressHandlers(deps), {
+    hosts: [host.segment],
+    knowsLocal: true,
+    findLikeCommits: createFindLikeCommits(deps),
+  })
   return { answers: onceAgain(own), address, file: file ?? null, failure: () => failure, keep }
 }
 
