@@ -116,6 +116,13 @@ export class CommitGraph {
     return count
   }
 
+  /** Whether both lead to a commit; `null` where the listed part of the history does not tell. */
+  haveCommonCommit(one: string, other: string): boolean | null {
+    const [left, right] = [this.#walk(this.#find(one)), this.#walk(this.#find(other))]
+    if (left.seen.some((seen, at) => seen === 1 && right.seen[at] === 1)) return true
+    return left.isWhole && right.isWhole ? false : null
+  }
+
   /** @returns by position, and whether every parent that was met is listed */
   #walk(start: number): { seen: Uint8Array; isWhole: boolean } {
     const seen = new Uint8Array(this.size)

@@ -20,7 +20,7 @@ export interface PageVersions {
   baseOf(address: Address): Promise<ComparisonBase>
   /** The commits that a shortened hash may mean. @throws ServiceError as `openRepository` */
   commitsLike(address: Address, hash: string): Promise<readonly CommitSha[]>
-  /** Dates of two commits and the number of those between them; `null` where the host does not tell. @throws ServiceError as `openRepository` */
+  /** Dates of two commits, the number of those between them, and whether they have one in common; `null` where the host does not tell. @throws ServiceError as `openRepository` */
   between(address: Address, from: string, to: string): Promise<BetweenCommits>
   /** What a comparison begins at, and whether it is indexed; `null`: nothing is older. Offers no job. @throws ServiceError as `openMount` */
   indexedBase(address: Address): Promise<IndexedBase | null>
@@ -39,6 +39,7 @@ export interface BetweenCommits {
   fromDate: string | null
   toDate: string | null
   commits: number | null
+  haveCommonCommit: boolean | null
 }
 
 /** Headers of a request that say who asks. */
@@ -72,8 +73,13 @@ export function pageVersions(deps: Deps): (credentials: PageCredentials | null) 
       async between(address, from, to) {
         const { host, repository } = await openRepository(deps, await viewing(), address)
         const { known } = await readRefs(host, repository)
-        if (!known) return { fromDate: null, toDate: null, commits: null }
-        return { fromDate: known.dateOf(from), toDate: known.dateOf(to), commits: known.countBetween(from, to) }
+        if (!known) return { fromDate: null, toDate: null, commits: null, haveCommonCommit: null }
+        return {
+          fromDate: known.dateOf(from),
+          toDate: known.dateOf(to),
+          commits: known.countBetween(from, to),
+          haveCommonCommit: known.haveCommonCommit(from, to),
+        }
       },
       async indexedBase(address) {
         const viewer = await viewing()

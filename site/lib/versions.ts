@@ -16,6 +16,8 @@ export interface BetweenCommits {
   toDate: string | null
   /** The commits of the new side that the old one does not have. */
   commits: number | null
+  /** Whether both come from one commit. */
+  haveCommonCommit: boolean | null
 }
 
 /** What pages learn about versions of a repository beside the REST interface, as the visitor may see it. All may throw. */
@@ -55,7 +57,7 @@ export function versionsOfClient(client: ApiClient): Versions {
     async between(address, from, to) {
       const tags = (await refsOf(address))?.tags ?? []
       const dateOf = (commit: string) => tags.find(tag => tag.commit === commit)?.date ?? null
-      return { fromDate: dateOf(from), toDate: dateOf(to), commits: null }
+      return { fromDate: dateOf(from), toDate: dateOf(to), commits: null, haveCommonCommit: null }
     },
     indexedBase: async () => null,
     changesIfIndexed: async () => null,

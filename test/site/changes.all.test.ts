@@ -182,6 +182,19 @@ test('the first commit has nothing older, in both languages; a later one without
   expect((await page('&path=a/SKILL.md')).html).toContain('<del>One.</del>')
 })
 
+test('two histories without a common commit, and equal sides, are said as they are', async () => {
+  const apart = await repositories.create('acme', 'apart')
+  const one = await apart.commit({ 'package.json': MIT, 'a/SKILL.md': skill('a', 'One.\n') })
+  await apart.tag('v1', one)
+  await apart.commit({ 'package.json': MIT, 'a/SKILL.md': skill('a', 'Another.\n') }, { parent: null })
+  await service.get('changes', '/local/acme/apart', { from: 'v1' })
+  const { html } = await get('/local/acme/apart?view=changes&from=v1&path=a/SKILL.md')
+  expect(html).toContain('have no commit in common')
+  expect(html).toContain('One.')
+  const same = (await get('/local/acme/apart?view=changes&from=main')).html
+  expect(same).toContain('Both sides are the same commit')
+})
+
 test('the beginning of a hash leads to its commit, in the address, on the old side and in the field', async () => {
   const short = first.slice(0, 7).toUpperCase()
   const at = (target: string) => get(target).then(({ status, location }) => [status, location])

@@ -247,6 +247,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     days: { one: '{n} Tag', other: '{n} Tage' },
     others: 'andere Version',
     first: 'Das ist der erste Commit: Es gibt nichts Älteres zum Vergleichen.',
+    unrelated: 'Diese Versionen haben keinen gemeinsamen Commit: Keine folgt aus der anderen. Verglichen sind ihre Texte.',
     likes: 'Mehrere Commits beginnen so:',
     states: {
       indexing: '{commit} wird indexiert.',

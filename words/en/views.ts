@@ -243,6 +243,7 @@ export const VIEWS = {
     days: { one: '{n} day', other: '{n} days' },
     others: 'another version',
     first: 'This is the first commit: there is nothing older to compare it with.',
+    unrelated: 'These versions have no commit in common: neither follows from the other. Their texts are compared.',
     likes: 'Several commits begin like this:',
     /** Of one of two sides. */
     states: {

@@ -50,6 +50,14 @@ describe('the graph of the newest commits', () => {
     expect(cut.countBetween(id('a'), id('e'))).toBeNull()
   })
 
+  test('tells two histories without a common commit', () => {
+    const apart = new CommitGraph([commit('b', ['a']), commit('a'), commit('d', ['c']), commit('c')])
+    expect(apart.haveCommonCommit(id('b'), id('d'))).toBe(false)
+    expect(apart.haveCommonCommit(id('a'), id('b'))).toBe(true)
+    expect(whole.haveCommonCommit(id('c'), id('d'))).toBe(true)
+    expect(cut.haveCommonCommit(id('c'), id('a'))).toBeNull()
+  })
+
   test('finds commits by the beginning of their hash', () => {
     const graph = new CommitGraph([commit('abc1'), commit('abc2'), commit('abd'), commit('ff')])
     expect(graph.startingWith('abc', 9)).toEqual([id('abc1'), id('abc2')])
