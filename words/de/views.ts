@@ -368,7 +368,6 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     version: 'Version',
     stays: 'bleibt bei {commit}',
     follows: 'folgt {ref}',
-    followsBranch: 'folgt dem Standardbranch',
     copyStays: 'Zeile für {client}, die bei diesem Commit bleibt,',
     copyFollows: 'Zeile für {client}, die dem Branch folgt,',
     place: 'In {place}',

@@ -370,7 +370,6 @@ export const VIEWS = {
     version: 'Version',
     stays: 'stays at {commit}',
     follows: 'follows {ref}',
-    followsBranch: 'follows the default branch',
     copyStays: 'for {client}, at this commit',
     copyFollows: 'for {client}, as the branch moves',
     place: 'In {place}',
