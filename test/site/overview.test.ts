@@ -73,6 +73,7 @@ describe('a complete list of skills', () => {
     const { get } = await open({ mounts: () => complete() })
     const text = textOf((await get(PAGE)).html)
     expect(text.match(/! 1 finding: odd/g)).toHaveLength(1)
+    expect(attributesOf((await get(PAGE)).html, 'a', 'href')).toContain(`${PAGE}?view=findings&path=a/x/odd/SKILL.md`)
     expect(text).toContain('text withheld')
     expect(attributesOf((await get(PAGE)).html, 'a', 'href')).toContain('/docs/licenses')
   })
