@@ -7,6 +7,8 @@ export const GET: APIRoute = ({ locals }) =>
       'User-agent: *',
       'Disallow: /api/',
       'Disallow: /mcp',
+      'Disallow: /search',
+      'Disallow: /suggest',
       'Disallow: /*?*cursor=',
       'Disallow: /*view=find',
       `Sitemap: ${locals.baseUrl}/sitemap.xml`,

@@ -212,7 +212,7 @@ test('local repositories follow what the operator features, each with its facts 
     '3 skills',
     'MIT',
     '2 findings',
-    '2026-03-04',
+    '4 Mar 2026',
     'not read yet',
     'no commits yet',
     'damaged',
