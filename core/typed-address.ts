@@ -55,7 +55,7 @@ export function readTypedAddress(text: string, { hosts, baseUrl }: TypedContext)
   const raw = /^(?:https?:\/\/)?raw\.githubusercontent\.com\/(.*)$/is.exec(words)
   if (raw) return readRawFile(raw[1] ?? '', hosts)
   const listed = /^(?:https?:\/\/)?(?:www\.)?skills\.sh\/(.*)$/is.exec(words)
-  if (listed && hosts.includes('gh')) return readListed(listed[1] ?? '', hosts)
+  if (listed) return readListed(listed[1] ?? '', hosts)
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(words)) {
     return unreadable(null, t(hosts.includes('gh') ? 'problem.foreignUrlOrGithub' : 'problem.foreignUrl'))
   }
@@ -145,7 +145,7 @@ function readRawFile(rest: string, hosts: readonly string[]): TypedAddress {
 /** The path of a URL of skills.sh: `owner/repository`, and the name of a skill. */
 function readListed(rest: string, hosts: readonly string[]): TypedAddress {
   const [owner = '', repository = '', skill = ''] = rest.replace(/[?#].*$/s, '').split('/')
-  const read = readAddress(`gh/${owner}/${repository}`, hosts)
+  const read = readShort(`${owner}/${repository}`, true, hosts)
   return read.kind === 'address' && skill !== '' ? { ...read, skill: decodeOr(skill) } : read
 }
 

@@ -17,6 +17,13 @@ test.each([
   expect(typed.kind === 'address' && formatAddress(typed.address)).toBe(address)
 })
 
+test('skills.sh names a repository of GitHub and a skill of it, or of the one host that is served', () => {
+  const url = 'https://skills.sh/acme/tools/pdf'
+  expect(read(url)).toMatchObject({ kind: 'address', address: { host: 'gh', repository: 'tools' }, skill: 'pdf' })
+  const served = readTypedAddress(url, { hosts: ['local'], baseUrl: 'https://mountglass.example' })
+  expect(served).toMatchObject({ kind: 'address', address: { host: 'local', repository: 'tools' }, skill: 'pdf' })
+})
+
 test.each([
   ['acme/tools', 'address'],
   ['acme/tools@v1/docs', 'address'],
