@@ -268,12 +268,24 @@ function withCause(error: unknown, { folder, address, failure, hasSourceUrls, pr
     return new UnansweredError('folder.empty', t('problem.folderEmpty', { folder: folder.path }))
   if (error.code === 'file.not_served' && folder !== null)
     return new UnansweredError(error.code, t('problem.folderNotServed'), { cause: error })
+  if (error.code.startsWith('file.')) return withoutSource(error, hasSourceUrls)
   if (error.code === 'mount.unavailable' && proxy !== null)
     return new UnansweredError(error.code, t('problem.hostBehindProxy', { problem: error, proxy }))
   const isOwnGitHub = address.host === 'gh' && hasSourceUrls && error.code === 'mount.repo_not_found'
   if (!isOwnGitHub) return error
   const { owner, repository } = address
   return new UnansweredError(error.code, t('problem.noPublicRepository', { owner, repository }))
+}
+
+/** A refusal of a file, with the URL that its message names; without that part where the original is the file of the folder. */
+function withoutSource(error: UnansweredError, hasSourceUrls: boolean): UnansweredError {
+  const url = hasSourceUrls && error.cause instanceof ServiceError ? error.cause.details.sourceUrl : undefined
+  const message = messageIn(error)
+  const said =
+    url === undefined
+      ? message.replace(/[;,][^;,]* (?:at sourceUrl|the original either)$/, '')
+      : message.replace(/sourceUrl$/, () => url)
+  return said === message ? error : new UnansweredError(error.code, said, { cause: error })
 }
 
 function fail(error: unknown): number {

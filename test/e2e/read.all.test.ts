@@ -265,7 +265,7 @@ test('mountglass find prints what has the words, and that nothing has them, with
   expect(stdout).toContain('mountglass read gh/acme/tools docs/guide.md')
   expect(await run(['find', 'gh/acme/tools', 'zebra'])).toEqual({
     status: 0,
-    stdout: 'Nothing has the words "zebra".\n',
+    stdout: 'No skill or document has the words "zebra".\n',
     stderr: '',
   })
   const json = JSON.parse((await run(['find', 'gh/acme/tools', 'weave', '--json'])).stdout)

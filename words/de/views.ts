@@ -78,7 +78,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     nothing: 'Hier gibt es keine Skills und keine Dokumente. Was es gibt, steht unter [Ordner](browse).',
     onlyReadme: 'Hier gibt es keine Skills, und außer der README keine Dokumente.',
     onlyReadmeDocument: 'Keine Dokumente außer der README.',
-    noSkills: 'Hier gibt es keine Skills: In keinem Ordner liegt eine SKILL.md.',
+    noSkills: 'Keine Skills hier.',
     documentsWithheld: 'Nur die Titel sind zu sehen: Keine bekannte Lizenz erlaubt Kopien dieser Texte ([warum](licenses)).',
     errors: 'Teile dieses Repositorys können fehlen: [{errors}](findings).',
     rules: 'Regeln: [{path}](rules)',

@@ -201,7 +201,7 @@ export const COMMANDS = {
     continued: 'continued',
     page: 'page {page} of {pages}',
     levels: { look: '{n} to look at', breaks: '{n} that break something', style: '{n} of style' },
-    nothingFound: 'Nothing has the words "{query}".',
+    nothingFound: 'No skill or document has the words "{query}".',
     foundIn: 'in {path}',
     moreFound: '… and more: add words to find less',
     next: {

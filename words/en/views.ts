@@ -73,7 +73,7 @@ export const VIEWS = {
     nothing: 'No skills and no documents here. [Browse](browse) shows what is.',
     onlyReadme: 'No skills here, and no documents but the README.',
     onlyReadmeDocument: 'No documents but the README.',
-    noSkills: 'No skills here: no folder has a SKILL.md.',
+    noSkills: 'No skills here.',
     documentsWithheld: 'Only titles are shown: no license that is known allows copies of these texts ([why](licenses)).',
     errors: 'Parts of this repository may be missing: [{errors}](findings).',
     rules: 'Rules: [{path}](rules)',

@@ -209,5 +209,5 @@ test('a search prints what was found, and how to read the first', () => {
     'Next',
     '  mountglass read gh/acme/tools s/a  what an agent receives',
   ])
-  expect(findLines({ ...found, items: [] }, LAYOUT)).toEqual(['Nothing has the words "a".'])
+  expect(findLines({ ...found, items: [] }, LAYOUT)).toEqual(['No skill or document has the words "a".'])
 })
