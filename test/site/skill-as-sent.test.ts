@@ -161,6 +161,19 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     }
   })
 
+  test('nothing scrolls sideways on the narrowest phone, in German', async () => {
+    for (const target of [
+      `${pageOf('skills/hidden')}&look=exact`,
+      pageOf('described', 'acme/plain'),
+      '/local/acme/tools?view=file&path=LICENSE',
+    ]) {
+      const page = await visit(`${target}&lang=de`)
+      await page.setViewportSize({ width: 320, height: 700 })
+      expect([target, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([target, 320])
+      await page.context().close()
+    }
+  })
+
   test('the key End leads to the end of a text of very many blocks, and it stays there', async () => {
     const page = await visit(`/local/acme/tools?view=file&path=skills/blocks/SKILL.md`)
     expect(await page.locator('.run').count()).toBeGreaterThan(10)
