@@ -113,6 +113,7 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     fallbacks,
     context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
   })
+  const readStatus = statusPages(infra, operator.current)
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const pictures = findPicturePrograms(reason => process.stderr.write(`mountglass: ${reason}\n`))
   const options = { baseUrl, log, metrics, toolBytes: settings.toolBytes, docs: docsPages(), pictures, ...readMetrics }
@@ -155,12 +156,7 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
   try {
     await app.listen({ host: settings.host, port: settings.port })
     if (settings.monitoring) {
-      monitoring = await listenForMonitoring(
-        settings.monitoring,
-        metrics,
-        readiness,
-        statusPages(infra, () => operator.current()),
-      )
+      monitoring = await listenForMonitoring(settings.monitoring, metrics, readiness, readStatus)
       log.info({ metricsPort: monitoring.port }, 'monitoring on its own port')
     }
   } catch (error) {
@@ -170,14 +166,19 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     const runner = jobRunner(infra, start, fallbacks)
     indexer = startIndexer({ queue: infra.queue, runner, metrics, log, fallbacks })
   }
-  for (const host of infra.hosts)
+  logCredentials(infra, log)
+  const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
+  const hasHandbook = await isHandbookOpen(infra.local, deps)
+  process.stdout.write(announcement(baseUrl, { store: infraSettings.store, local, hasHandbook, withPages: existsSync(PAGES) }))
+}
+
+/** What the hosts let the operator's credentials see, once they say. */
+function logCredentials({ hosts }: Pick<Infra, 'hosts'>, log: Logger): void {
+  for (const host of hosts)
     void host.describeCredential?.().then(
       text => text !== null && log.info(text),
       () => {},
     )
-  const local = infraSettings.localRepositories === null ? null : await listLocal(infra.local, deps, log)
-  const hasHandbook = await isHandbookOpen(infra.local, deps)
-  process.stdout.write(announcement(baseUrl, { store: infraSettings.store, local, hasHandbook, withPages: existsSync(PAGES) }))
 }
 
 /** Runs jobs in processes of their own, unless only this one sees the store: `memory:`. */

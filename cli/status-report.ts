@@ -1,6 +1,7 @@
 import type { NamedStatus, RepositoryStatus, StatusReport } from '#api/reading/status.ts'
 import { printable } from '#core/hidden-text.ts'
 import { columnWidth, type Paint, padded } from '#indexer/check/fold.ts'
+import { tablePage } from '#infra/monitoring/table-page.ts'
 import { formatNumber, t } from '#words/t.ts'
 
 /* What `mountglass status` prints, and its page on the metrics port. */
@@ -61,26 +62,20 @@ function sumOf(repositories: readonly Pick<RepositoryStatus, 'state'>[]): string
 export function statusPage({ repositories, isComplete }: { repositories: readonly NamedStatus[]; isComplete: boolean }): string {
   const named = repositories.filter(({ isPrivate }) => !isPrivate).map(({ status }) => status)
   const hidden = repositories.filter(({ isPrivate }) => isPrivate).map(({ status }) => status)
-  const rows = inOrder(named).map(one => {
-    const { repository, state, commit } = one
-    const cells = [repository, t(`status.states.${state}`), commit?.slice(0, 12) ?? '', ...numbersOf(one), causeOf(one)]
-    return `<tr>${cells.map((cell, index) => (index === 0 ? `<th scope="row">${escaped(cell)}</th>` : `<td>${escaped(cell)}</td>`)).join('')}</tr>`
-  })
-  const heads = COLUMNS.map(column => `<th scope="col">${escaped(t(`status.columns.${column}`))}</th>`).join('')
+  const rows = inOrder(named).map(one => [
+    one.repository,
+    t(`status.states.${one.state}`),
+    one.commit?.slice(0, 12) ?? '',
+    ...numbersOf(one),
+    causeOf(one),
+  ])
   const notes = [
     sumOf(repositories.map(({ status }) => status)),
     ...(hidden.length > 0 ? [t('status.private', { states: sumOf(hidden) })] : []),
     ...(isComplete ? [] : [t('status.truncated')]),
   ]
-  const title = escaped(t('status.title'))
-  return [
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="robots" content="noindex"><meta name="viewport" content="width=device-width"><title>${title}</title></head><body><h1>${title}</h1>`,
-    ...notes.map(note => `<p>${escaped(note)}</p>`),
-    `<table><thead><tr>${heads}</tr></thead><tbody>`,
-    ...rows,
-    '</tbody></table></body></html>',
-    '',
-  ].join('\n')
+  const head = COLUMNS.map(column => t(`status.columns.${column}`))
+  return tablePage({ title: t('status.title'), notes, head, rows })
 }
 
 const COLUMNS = ['repository', 'state', 'commit', 'skills', 'withheld', 'findings', 'cause'] as const
@@ -91,8 +86,4 @@ function numbersOf({ skills, withheld, findings }: RepositoryStatus): string[] {
 
 function causeOf({ cause }: RepositoryStatus): string {
   return cause === undefined ? '' : t('status.cause', { why: t.find(`status.causes.${cause}`) ?? cause, code: cause })
-}
-
-function escaped(text: string): string {
-  return printable(text).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }

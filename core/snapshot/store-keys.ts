@@ -54,7 +54,7 @@ export const OWNERS_PREFIX = 'ctl/owner/'
 
 /** Whether a key is that of a listing of these versions. */
 export function isListingOfOurs(key: string): boolean {
-  return key.startsWith(OWNERS_PREFIX) && key.split('/')[3] === VERSIONS
+  return key.startsWith(OWNERS_PREFIX) && key.split('/')[4] === VERSIONS
 }
 
 /** Key of the header from which a listing was derived; `null` when the key is not that of a listing. */
