@@ -66,6 +66,7 @@ export const REPOSITORY_REQUESTS: Readonly<Record<string, (at: string, asking: A
     { method: 'HEAD', url: `/api/v1/mounts${at}` },
   ],
   '/api/v1/browse/~': at => gets(`/api/v1/browse${at}`),
+  '/api/v1/findings/~': at => gets(`/api/v1/findings${at}`),
   '/api/v1/find/~': at => gets(`/api/v1/find${at}?query=form`),
   '/api/v1/skills/~': at => gets(`/api/v1/skills${at}?path=SKILL.md`),
   '/api/v1/files/~': at => gets(`/api/v1/files${at}?path=SKILL.md`),
