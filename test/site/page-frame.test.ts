@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('the frame of a page', () => {
   test('opens the field of a phone from a sign, without a script', () =>
     inContext({ viewport: { width: 360, height: 800 }, javaScriptEnabled: false }, async page => {
       await page.goto(site.origin + SKILL)
-      const field = page.getByRole('textbox', { name: 'Address' })
+      const field = page.locator('#header-address')
       expect(await field.boundingBox()).toMatchObject({ width: 44, height: 44 })
       await field.click()
       expect((await field.boundingBox())?.width).toBeGreaterThan(200)

@@ -15,7 +15,7 @@ const RETIRED = {
     'permits: allows': /\bpermit(?:s|ted)?\b/i,
   },
   de: {
-    mount: /\b(?:ge)?mount/i,
+    mount: /\b(?:ge)?mount(?!glass)/i,
     'Ref: Version': /\brefs?\b/i,
     'Manifest: SKILLSET.md': /manifest/i,
     'ausliefern: senden': /liefer/i,
