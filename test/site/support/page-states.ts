@@ -224,7 +224,7 @@ export const ANSWERS: Answers = {
 /** Every kind of page in every state. */
 export const PAGES = [
   '/',
-  '/open?address=nonsense',
+  '/open?address=https://example.com/x',
   '/nothing',
   '/owners/gh/acme',
   '/owners/gh/acme?page=2',
