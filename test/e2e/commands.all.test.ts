@@ -67,7 +67,7 @@ describe('mountglass index', () => {
   test.each([
     ['an invalid address', ['index', '/local/acme'], {}, 'address.incomplete: '],
     ['an account', ['index', 'https://github.com/acme'], { MOUNTGLASS_GITHUB: 'on' }, 'acme is an account: '],
-    ['an address of elsewhere', ['index', 'https://gitlab.com/acme/tools'], {}, 'only addresses of this server'],
+    ['an address of elsewhere', ['index', 'https://gitlab.com/acme/tools'], {}, 'only addresses of this deployment'],
     [
       'an unknown repository',
       ['index', '/local/acme/nothing'],

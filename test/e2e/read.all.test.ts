@@ -207,6 +207,23 @@ describe('mountglass read', () => {
     expect((await run(['read', 'gh/acme/one'])).stdout).toBe('==> x/SKILL.md (skill)\nX.\n')
   })
 
+  test('takes the first seven digits of a hash for the commit, and not fewer', async () => {
+    const older = await repositories.create('acme', 'older')
+    const first = await older.commit({ 'package.json': MIT, 'docs/guide.md': 'First.\n' })
+    const tip = await older.commit({ 'docs/guide.md': 'Second.\n' })
+    const local = { MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root }
+    const read = async (address: string) => (await run(['read', address, 'docs/guide.md', '--exact'], local)).stdout
+    expect(await read(`gh/acme/older@${tip.slice(0, 7)}`)).toBe('Second.\n')
+    // The host of a local repository lists its commits, GitHub only what branches and tags name.
+    expect(await read(`local/acme/older@${first.slice(0, 7).toUpperCase()}`)).toBe('First.\n')
+    for (const ref of [first.slice(0, 6), 'abcdef0'])
+      expect(await run(['read', `local/acme/older@${ref}`, 'docs/guide.md'], local)).toEqual({
+        status: 2,
+        stdout: '',
+        stderr: expect.stringContaining('mount.ref_not_found'),
+      })
+  })
+
   test('prints all pages, or the one that --page names', async () => {
     const whole = (await run(['read', 'gh/acme/tools', 'skills/long', '--exact'])).stdout
     expect(whole).toBe(`Be careful.\n${LONG}`)
