@@ -1,3 +1,4 @@
+import { findLikeCommitsAt } from '#api/mount/like-commits.ts'
 import { requireValue } from '#api/mount/open-mount.ts'
 import type { Address } from '#core/address.ts'
 import type { CommitSha } from '#core/commit-sha.ts'
@@ -24,7 +25,7 @@ interface ResolvedAddress {
   commit: CommitSha
 }
 
-/** The repository and the commit of an address. @throws ServiceError */
+/** The repository and the commit of an address, whose ref may be the beginning of one commit's hash. @throws ServiceError */
 export async function resolveAddress(hosts: Hosts, address: Address): Promise<ResolvedAddress> {
   const host = hosts.find(candidate => candidate.segment === address.host) as GitHost
   const repository = await host.repository(address.owner, address.repository)
@@ -34,7 +35,10 @@ export async function resolveAddress(hosts: Hosts, address: Address): Promise<Re
   if (objectFormat) throw new ServiceError('mount.not_allowed', { case: objectFormat })
   const commit = await host.resolve(repository.value, address.ref)
   if (commit.status === 'gone') throw new ServiceError('mount.repo_not_found')
-  if (commit.status === 'missing')
+  if (commit.status === 'missing') {
+    const [meant, ...others] = await findLikeCommitsAt(host, repository.value, address.ref ?? '')
+    if (meant !== undefined && others.length === 0) return { host, repository: repository.value, commit: meant }
     throw new ServiceError('mount.ref_not_found', await explainMissingRef(host, repository.value, address))
+  }
   return { host, repository: repository.value, commit: requireValue(commit, 'mount.ref_not_found') }
 }

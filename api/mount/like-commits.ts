@@ -32,15 +32,12 @@ export function createFindLikeCommits(deps: Deps): FindLikeCommits {
     if (!isShortenedSha(hash)) return []
     const { host, repository } = await openRepository(deps, viewer, address)
     const prefix = hash.toLowerCase()
-    if (host.commits) {
-      const known = await host.commits(repository)
-      return known.status === 'ok' ? known.value.startingWith(prefix, LIKE_COMMITS) : []
-    }
+    if (host.commits) return await findListed(host, repository, prefix)
     const key = `${repository.id} ${repository.visibility} ${prefix}`
     const found = kept.get(key)
     if (found) return found
     const search = async () => {
-      const commits = await searchHost(deps, host, repository, prefix)
+      const commits = await searchHost(host, repository, prefix, deps.snapshots)
       kept.set(key, commits)
       return commits
     }
@@ -48,13 +45,28 @@ export function createFindLikeCommits(deps: Deps): FindLikeCommits {
   }
 }
 
+/** The same for a command that asks once, and of another host only the tips of branches and tags. */
+export async function findLikeCommitsAt(host: GitHost, repository: HostRepository, hash: string): Promise<readonly CommitSha[]> {
+  if (!isShortenedSha(hash)) return []
+  const prefix = hash.toLowerCase()
+  return host.commits ? await findListed(host, repository, prefix) : await searchHost(host, repository, prefix)
+}
+
+async function findListed(host: GitHost, repository: HostRepository, prefix: string): Promise<readonly CommitSha[]> {
+  const known = await host.commits?.(repository)
+  return known?.status === 'ok' ? known.value.startingWith(prefix, LIKE_COMMITS) : []
+}
+
 async function searchHost(
-  { snapshots }: Pick<Deps, 'snapshots'>,
   host: GitHost,
   repository: HostRepository,
   prefix: string,
+  snapshots?: Pick<Deps['snapshots'], 'commitsLike'>,
 ): Promise<CommitSha[]> {
-  const [refs, indexed] = await Promise.all([host.refs(repository), snapshots.commitsLike(repository, prefix, LIKE_COMMITS)])
+  const [refs, indexed = []] = await Promise.all([
+    host.refs(repository),
+    snapshots?.commitsLike(repository, prefix, LIKE_COMMITS),
+  ])
   const tips = refs.status === 'ok' ? [...refs.value.values()].filter(oid => oid.startsWith(prefix)) : []
   const candidates = [...new Set([...tips, ...indexed])].slice(0, LIKE_COMMITS) as CommitSha[]
   // What was indexed once may have been withdrawn since, and a tag may lead to something else.

@@ -150,7 +150,9 @@ export function formatPin(pin: PinnedAddress, asked: string, written: Written): 
   const described = skills.filter(skill => skill.delivery === 'described').length
   const incomplete = skills.filter(skill => skill.delivery === 'incomplete').length
   const files = skills.reduce((sum, skill) => sum + skill.files.length, 0)
-  const renamed = isSameAddress(address, asked) ? [] : [{ text: t('pin.otherName', { asked: printable(asked) }) }]
+  const renamed = isSameAddress(withoutRef(address), withoutRef(asked))
+    ? []
+    : [{ text: t('pin.otherName', { asked: printable(asked) }) }]
   const counted = { skills: t('counts.skill', { n: skills.length }), files: t('counts.file', { n: files }) }
   const warnings = [
     ...(described === 0 ? [] : [t('pin.described', { skills: t('counts.skill', { n: described }) })]),
@@ -173,4 +175,9 @@ export function pinnedAddress({ address, commit }: Pick<PinnedAddress, 'address'
 
 function short(hash: string): string {
   return hash.slice(0, 12)
+}
+
+/** The ref of an answer is longer where the beginning of a hash was asked for. */
+function withoutRef(address: string): string {
+  return address.replace(/@[^/]*/, '')
 }

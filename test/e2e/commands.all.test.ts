@@ -112,6 +112,8 @@ describe('mountglass index', () => {
       const branch = '/gh/acme/tools@feature%2Fnew%2Fx'
       expect(await firstLineOf(`${page}/tree/feature/new/x/docs`)).toBe(`${branch}/docs at ${commit}`)
       expect(await firstLineOf(`${page}/blob/feature/new/x/docs/a.md`)).toBe(`${branch} at ${commit}`)
+      const shortened = `/gh/acme/tools@${commit.slice(0, 7)}`
+      expect(await firstLineOf(shortened)).toBe(`${shortened} at ${commit}`)
       expect(await firstLineOf(`${page}/tree/gone/new/x`)).toMatch(/^mount\.ref_not_found: /)
       expect(await firstLineOf('acme/tools')).toMatch(/^\/local\/acme\/tools at /)
       expect(await firstLineOf('acme/tools@feature%2Fnew%2Fx')).toMatch(/^mount\.ref_not_found: /)

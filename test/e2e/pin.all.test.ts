@@ -49,6 +49,13 @@ describe('mountglass pin', () => {
     }
   })
 
+  test('writes the whole hash where its beginning was asked for, which is no other name', async () => {
+    const { commit } = await service.get('mounts', `/local/acme/${name}`)
+    const { status, stdout } = await run(['pin', `local/acme/${name}@${commit?.slice(0, 7)}`])
+    expect([status, stdout.split('\n')[0]]).toEqual([0, `/local/acme/${name}@${commit}`])
+    expect((await readLock()).addresses[0]).toMatchObject({ address: `/local/acme/${name}@${commit}`, commit })
+  })
+
   test('reads the same from a running service as by itself', async () => {
     const addresses = [`local/acme/${name}`, `local/acme/${name}/a`, `local/acme/${name}/other`]
     expect((await run(['pin', ...addresses])).status).toBe(0)
