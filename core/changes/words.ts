@@ -25,8 +25,16 @@ const WORD =
 
 /** The words that differ between two lines; `null` when they have too little in common, or are too long. */
 export function markChangedWords(before: string, after: string): MarkedLine | null {
-  if (before.length > LINE_UNITS || after.length > LINE_UNITS) return null
-  const [old, new_] = [before.match(WORD) ?? [], after.match(WORD) ?? []]
+  const [old, new_] = [wordsOf(before), wordsOf(after)]
+  return old && new_ && compareWords(old, new_)
+}
+
+/** `null` for a line that is too long. */
+function wordsOf(line: string): readonly string[] | null {
+  return line.length > LINE_UNITS ? null : (line.match(WORD) ?? [])
+}
+
+function compareWords(old: readonly string[], new_: readonly string[]): MarkedLine | null {
   const [oldKept, newKept] = keptWords(old, new_)
   const common = lettersOf(old.filter((_, index) => oldKept[index]))
   if (common < COMMON_SHARE * Math.max(lettersOf(old), lettersOf(new_))) return null
@@ -110,21 +118,29 @@ export function mergeWords({ before, after }: MarkedLine): MergedPart[] {
 
 /** Lines of a block that are compared with each other. */
 const PAIRED_LINES = 40
+/** Words that are compared with each other, for each character of a block: as many as lines need that are compared in their order. */
+const CELLS_OF_CHARACTER = 128
 
 /**
  * Pairs the removed with the added lines of one change: in their order, where both are as many; else each removed line with the next added one that
- * has words in common with it.
+ * has words in common with it. A block of many words that have little in common is not compared to its end.
  *
  * @returns by removed line, the added line and the words that changed; `null` for a line without a counterpart
  */
 export function pairLines(removed: readonly string[], added: readonly string[]): ({ added: number; words: MarkedLine } | null)[] {
   const isOneToOne = removed.length === added.length
   if (!isOneToOne && removed.length * added.length > PAIRED_LINES ** 2) return removed.map(() => null)
+  const [olds, news] = [removed.map(wordsOf), added.map(wordsOf)]
+  let cells = CELLS_OF_CHARACTER * [...removed, ...added].reduce((sum, line) => sum + line.length, 0)
   let next = 0
-  return removed.map((line, index) => {
-    const end = isOneToOne ? index + 1 : added.length
+  return olds.map((old, index) => {
+    const end = isOneToOne ? index + 1 : news.length
     for (let at = isOneToOne ? index : next; at < end; at++) {
-      const words = markChangedWords(line, added[at] ?? '')
+      const new_ = news[at]
+      if (!old || !new_) continue
+      cells -= Math.min(old.length * new_.length, CELLS)
+      if (cells < 0) return null
+      const words = compareWords(old, new_)
       if (words === null) continue
       next = at + 1
       return { added: at, words }

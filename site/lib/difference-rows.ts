@@ -45,10 +45,18 @@ type Kind = DifferenceRow['kind'] | 'hunk'
  *
  * @returns with the numbers of the lines that the next piece begins with
  */
-export function readPiece(
-  content: string,
-  { isWithinLine = false, next = null, offsets = NONE }: PieceOptions = {},
-): { hunks: Hunk[]; next: LineNumbers | null } {
+export function readPiece(content: string, options: PieceOptions = {}): Piece {
+  const { hunks, next } = readRows(content, options)
+  return { hunks: hunks.map(({ line, rows }) => ({ line, rows: markBlocks(rows) })), next }
+}
+
+interface Piece {
+  hunks: Hunk[]
+  next: LineNumbers | null
+}
+
+/** The rows without marks. */
+function readRows(content: string, { isWithinLine = false, next = null, offsets = NONE }: PieceOptions): Piece {
   const texts = content.endsWith('\n') ? content.slice(0, -1).split('\n') : content.split('\n')
   const lines = joinUnchanged(
     texts.map((text, index) => ({ kind: isWithinLine && index === 0 ? ('continued' as const) : kindOf(text), text })),
@@ -79,19 +87,21 @@ export function readPiece(
     if (numbers && isOld) numbers.before++
     if (numbers && isNew) numbers.after++
   }
-  for (const hunk of hunks) hunk.rows = markBlocks(hunk.rows)
   // A line that is cut goes on in the next piece, which counts it no more.
   return { hunks, next: numbers }
 }
 
-/** The rows of pieces that follow each other, by piece. */
-export function readPieces(pieces: readonly string[]): Hunk[][] {
+/** The rows of pieces that follow each other, by piece. @param from the first one that is shown; of those before it the lines are counted alone */
+export function readPieces(pieces: readonly string[], from = 0): Hunk[][] {
   let next: LineNumbers | null = null
-  return pieces.map((piece, index) => {
-    const read = readPiece(piece, { isWithinLine: index > 0 && !pieces[index - 1]?.endsWith('\n'), next })
+  const shown: Hunk[][] = []
+  for (const [index, piece] of pieces.entries()) {
+    const options: PieceOptions = { isWithinLine: index > 0 && !pieces[index - 1]?.endsWith('\n'), next }
+    const read = index < from ? readRows(piece, options) : readPiece(piece, options)
+    if (index >= from) shown.push(read.hunks)
     next = read.next
-    return read.hunks
-  })
+  }
+  return shown
 }
 
 interface Line {

@@ -25,6 +25,12 @@ describe('the rows of a difference', () => {
     expect(spell(readPiece('+c\n').hunks)).toEqual([[null, '| added']])
   })
 
+  test('of a later piece are the same without those before it', () => {
+    const pieces = ['@@ -1,9 +1,9 @@\n a\n-b c', ' d\n+b x d\n', ' e\n-f\n']
+    const all = readPieces(pieces)
+    expect(pieces.map((_, index) => readPieces(pieces.slice(0, index + 1), index))).toEqual(all.map(hunks => [hunks]))
+  })
+
   test('stop at each change, and mark its words', () => {
     const { hunks } = readPiece('@@ -1,3 +1,3 @@\n-one two three\n+one 2 three\n same\n-gone\n')
     const rows = hunks.flatMap(hunk => hunk.rows)

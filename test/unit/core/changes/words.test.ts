@@ -82,4 +82,12 @@ describe('the lines of a change', () => {
       ),
     ).toEqual([null])
   })
+
+  test('are not compared to the end of a block of many words that have little in common', () => {
+    const signs = (characters: string) => (_: unknown, index: number) =>
+      Array.from({ length: 60 }, (_, at) => characters[(at * 7 + index) % characters.length]).join('')
+    const [removed, added] = [Array.from({ length: 38 }, signs('!#$%&()*')), Array.from({ length: 39 }, signs('+,./:;<='))]
+    expect(pairs([...removed.slice(0, 2), 'a b c'], [...added.slice(0, 3), 'a b d'])).toEqual([null, null, 3])
+    expect(pairs([...removed, 'a b c'], [...added, 'a b d']).at(-1)).toBeNull()
+  })
 })
