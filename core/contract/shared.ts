@@ -37,7 +37,7 @@ export const License = z
   .meta({ id: 'License' })
 export type License = z.infer<typeof License>
 
-export const FindingLevel = z.enum(['look', 'breaks', 'style']).meta({
+export const FindingLevel = z.enum(['look', 'breaks', 'style'], 'must be `look`, `breaks` or `style`').meta({
   id: 'FindingLevel',
   description:
     '`look`: hidden from readers of the rendered page. `breaks`: an agent or a program receives less than its author meant. `style`: all of it arrives.',

@@ -76,6 +76,6 @@ function toolsOf(value: Skill['frontMatter'][string] | undefined): Tool[] {
 }
 
 /** A name with what stands in parentheses behind it: `Bash(git commit *)` */
-const TOOL = /[^\s,()]+(?:\([^)]*\))?/g
+const TOOL = /[^\s,()]+(?:\([^()]*\))?/g
 
 const WIDE = /^(?:\*|Bash|PowerShell|Execute|Shell|Write|Edit|MultiEdit|NotebookEdit|WebFetch)(?:$|\()/
