@@ -72,10 +72,10 @@ function publishedPath(path: string, { operationId }: Operation): string {
 
 function publishOperation(operation: Operation): Json {
   const { query, errors, subject } = ENDPOINTS[operation.operationId as EndpointName]
-  const meanings = z.toJSONSchema(query, { io: 'output' }).properties as Record<string, { description?: string }>
+  const meanings = z.toJSONSchema(query, { io: 'output' }).properties as Record<string, { description?: string; $ref?: string }>
   const parameters = (operation.parameters ?? []).map(parameter => {
-    const { description: _, ...schema } = meanings[parameter.name] ?? {}
-    return { ...parameter, schema }
+    const { description: _, $ref: named, ...schema } = meanings[parameter.name] ?? {}
+    return { ...parameter, schema: { ...(named && { $ref: named.replace('#/$defs/', '#/components/schemas/') }), ...schema } }
   })
   const codes = codesByStatus(errors)
   const responses = Object.entries(operation.responses).map(([status, response]) => {

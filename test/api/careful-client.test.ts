@@ -195,13 +195,14 @@ describe('references that exist and cannot be read', () => {
     expect(links.warnings).toEqual([
       {
         code: 'reference.unreadable',
+        level: 'breaks',
         message: expect.stringMatching(/^lost\.md leads to a submodule, or to a symbolic link that leads to no file/),
       },
-      { code: 'reference.unreadable', message: expect.stringContaining('../src/ leads to a folder without') },
-      { code: 'reference.unreadable', message: 'links/x.bin cannot be read: it is not UTF-8 text' },
-      { code: 'reference.unreadable', message: 'proprietary/a.md cannot be read: its license permits no copy' },
-      { code: 'reference.unreadable', message: 'links/big.md cannot be read: it is larger than 1048576 bytes' },
-      { code: 'reference.unreadable', message: 'links/y.bin cannot be read: it is not UTF-8 text' },
+      { code: 'reference.unreadable', level: 'breaks', message: expect.stringContaining('../src/ leads to a folder without') },
+      { code: 'reference.unreadable', level: 'breaks', message: 'links/x.bin cannot be read: it is not UTF-8 text' },
+      { code: 'reference.unreadable', level: 'breaks', message: 'proprietary/a.md cannot be read: its license permits no copy' },
+      { code: 'reference.unreadable', level: 'breaks', message: 'links/big.md cannot be read: it is larger than 1048576 bytes' },
+      { code: 'reference.unreadable', level: 'breaks', message: 'links/y.bin cannot be read: it is not UTF-8 text' },
     ])
     expect(links.references).toEqual(['links/link.md'])
     expect(links.oversized?.map(({ path }) => path)).toEqual(['links/big.md'])

@@ -76,6 +76,7 @@ test('only the parameters that are required are, and integers are described with
   expect(required).toEqual([
     'mounts address',
     'browse address',
+    'findings address',
     'find address',
     'find query',
     'skills address',
