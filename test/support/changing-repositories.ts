@@ -236,7 +236,7 @@ async function sideOf(
   const servings = new Map<string, ReturnType<OracleSide['servingOf']>>()
   for (const { path } of draft.skills) {
     const { skill } = await app.askReady('skills', address, { path })
-    servings.set(path, { license: skill.serving.license, full: skill.serving.full, isText: true })
+    servings.set(path, { license: withoutLine(skill.serving.license), full: skill.serving.full, isText: true })
   }
   const licenses = new Map<string, License>()
   const licenseAt = async (path: string) => {
@@ -272,7 +272,12 @@ async function sideOf(
 async function licenseOf(app: TestApp, address: string): Promise<License> {
   const { index } = await app.ask('mounts', address)
   if (index.status !== 'ready') throw new Error(`${address} is ${index.status}`)
-  return index.license
+  return withoutLine(index.license)
+}
+
+/** Comparisons tell what a license is, and not at which line it is declared. */
+function withoutLine({ line: _, ...license }: License): License {
+  return license
 }
 
 async function servingOfFile(app: TestApp, address: string, path: string): Promise<{ full: boolean; isText: boolean }> {
