@@ -17,7 +17,7 @@ test.each([
 ])('in the mount %j the warning about %s and %i more says: %s', (mounted, path, n, message) => {
   const other = finding('skill.nested', { path: 'b/x/SKILL.md' })
   expect(warningsInMount(mounted as RepoPath, [duplicate(path, n), other])).toEqual([
-    { code: 'name.duplicate', field: 'name', message },
-    { code: 'skill.nested', message: 'lies inside the folder of b/x/SKILL.md' },
+    { code: 'name.duplicate', level: 'style', field: 'name', message },
+    { code: 'skill.nested', level: 'style', message: 'lies inside the folder of b/x/SKILL.md' },
   ])
 })

@@ -40,7 +40,7 @@ test.each([
 ])('the fault of the YAML %j is said in both languages, with its line', (yaml, english, said) => {
   const found = finding('front_matter.invalid', { why: faultOf(yaml) })
   expect(withMessage(found).message).toBe(`the front matter is not a YAML mapping: ${english}`)
-  expect(german(found)).toBe(`das Frontmatter ist keine YAML-Zuordnung: ${said}`)
+  expect(german(found)).toBe(`das Frontmatter ist nicht lesbar: ${said}`)
   expect(lineOf(found)).toBe(Number(/\d+$/.exec(english)?.[0]))
 })
 
