@@ -1,4 +1,5 @@
 import { type Address, formatAddress } from '#core/address.ts'
+import type { ListedState } from '#core/listed-repositories.ts'
 import { baseNameOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { chooseReading, readTypedAddress, type TypedAddress, type TypedRepository } from '#core/typed-address.ts'
 import type { ApiClient } from './api-client.ts'
@@ -100,13 +101,20 @@ export function atRef(words: string, ref: string, hosts: readonly string[]): str
   return 'error' in read ? words : formatAddress({ ...read.address, ref })
 }
 
-/** A repository to name where none is: the first local one that everyone may open, else one of GitHub that exists. */
-export function exampleOf(hosts: readonly string[], local: readonly string[]): { name: string; href: string } | null {
-  const [first] = local
+/** A repository to name where none is: the first local one that can be read, else one of GitHub that exists. */
+export async function exampleOf(
+  { hosts, listed }: Pick<App.Locals, 'hosts' | 'listed'>,
+  local: readonly string[],
+): Promise<{ name: string; href: string } | null> {
+  const peeked = await listed.peek(local.slice(0, PEEKED))
+  const first = READABLE.flatMap(kind => peeked.filter(one => one?.state.kind === kind))[0]?.address
   if (first !== undefined) return { name: first.split('/').slice(2).join('/'), href: first }
   return hosts.includes(ACCOUNT_HOST) ? { name: OF_GITHUB, href: `/${ACCOUNT_HOST}/${OF_GITHUB}` } : null
 }
 
+const PEEKED = 20
+/** States of a repository that may have something to read, the best first. */
+const READABLE: readonly ListedState['kind'][] = ['ready', 'unread', 'indexing', 'unavailable']
 const OF_GITHUB = 'obra/superpowers'
 
 /** Codes of a text that does not name a repository. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ListedRepositories } from '#core/listed-repositories.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, useOpenedSite } from './support/opened-site.ts'
 
@@ -21,6 +22,17 @@ test('a text that is no address stays in the field, with its fault beside it', a
   expect(text).toContain('Which repository? Perhaps acme/handbook')
   expect(text).toContain('owner/repository or a GitHub link. Add @v1 for a version.')
   expect(links[0]).toBe('/local/acme/handbook')
+})
+
+test('a repository that cannot be read is not named as an example', async () => {
+  const kinds: Record<string, 'damaged' | 'empty' | 'unread'> = { handbook: 'damaged', tools: 'empty', kit: 'unread' }
+  const listed: ListedRepositories = {
+    peek: async all =>
+      all.map(address => ({ address, description: null, state: { kind: kinds[address.split('/')[3] ?? ''] ?? 'empty' } })),
+    search: async () => null,
+  }
+  const { get } = await open({}, { listLocal: async () => LOCAL, listed })
+  expect(textOf((await get('/open?address=')).html)).toContain('Perhaps other/kit')
 })
 
 test.each([
