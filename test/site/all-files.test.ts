@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { BrowseEntry } from '#core/contract/browse.ts'
+import type { License } from '#core/contract/shared.ts'
 import type { ErrorCode } from '#core/errors.ts'
 import { readPatterns } from '#site/lib/left-out.ts'
 import { type Answers, browsePage, filePage, HOSTILE, readyMount, refusal } from './support/answers.ts'
@@ -95,6 +96,24 @@ describe('the list of a folder', () => {
         `${PAGE}?view=browse&path=skills`,
       ]),
     )
+  })
+
+  test('names a license that is not the usual one with a link to its line, never to a text that is withheld', async () => {
+    const other = (path: string, kind: License['kind'], name: string): BrowseEntry => ({
+      path,
+      kind: 'directory',
+      counts: { skills: 1, documents: 0, files: 1 },
+      license: { kind, name, source: `${path}/SKILL.md`, line: 4 },
+      skill: { path: `${path}/SKILL.md`, name: path, description: 'Does it.', translations: {} },
+    })
+    const entries = [other('open', 'open', 'Zlib'), { ...other('shut', 'restricted', 'Closed'), describedOnly: true as const }]
+    const { get } = await open({ ...ODD, browse: () => browsePage({ entries }) })
+    const { html } = await get(`${PAGE}?view=browse`)
+    expect(saidOf(html)).toContain('Zlib · SKILL.md, line 4')
+    expect(saidOf(html)).toContain('Closed · SKILL.md, line 4')
+    const lines = linksOf(html).filter(href => href.includes('#L'))
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/path=open\/SKILL\.md.*#L4$/)
   })
 
   test('can be only what agents get, with the number of the others', async () => {
