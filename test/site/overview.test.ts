@@ -38,6 +38,22 @@ const skillsOf = (html: string) => [
   ...new Set(attributesOf(html, 'a', 'href').flatMap(href => /view=skill&path=(.*)\/SKILL\.md/.exec(href)?.[1] ?? [])),
 ]
 
+test('that there are no instruction files is said only where it is certain', async () => {
+  const NONE = 'No instruction files'
+  const said = async (more: Parameters<typeof readyMount>[0], address = PAGE) => {
+    const { get, close } = await open({ mounts: () => readyMount({ manifest: undefined, ...more }, { address }) })
+    const { html } = await get(address)
+    await close()
+    return textOf(html).includes(NONE)
+  }
+  expect(await said({})).toBe(true)
+  expect(await said({}, `${PAGE}/skills`)).toBe(false)
+  expect(await said({ truncated: true })).toBe(false)
+  expect(
+    await said({ manifest: { path: 'SKILLSET.md', name: 'Kit', description: 'It.', language: null, translations: {} } }),
+  ).toBe(false)
+})
+
 describe('a complete list of skills', () => {
   test('is grouped by folder, each with its count and its own address', async () => {
     const { get } = await open({ mounts: () => complete() })
