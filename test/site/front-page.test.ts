@@ -64,7 +64,7 @@ test('the first that is ready is an example to begin with, and all are rows: tho
     'Rules for every skill Say where.',
     'Rules for skills/ Be brief.',
     'The skill itself When a PDF is at hand.',
-    '1 other file, only listed',
+    '1 other file, only listed The agent opens it if it must.',
     'being read now',
     'verified',
     '1 skill ',

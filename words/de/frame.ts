@@ -55,7 +55,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     exampleSkill: 'Der Skill selbst',
     exampleIncludes: { one: '{n} Datei, die er immer braucht', other: '{n} Dateien, die er immer braucht' },
     exampleListed: { one: '{n} weitere Datei, nur genannt', other: '{n} weitere Dateien, nur genannt' },
-    exampleListedIs: 'Der Agent öffnet sie, wenn er sie braucht.',
+    exampleListedIs: { one: 'Der Agent öffnet sie, wenn er sie braucht.', other: 'Der Agent öffnet sie, wenn er sie braucht.' },
     exampleMore: '[Alles lesen](skill) oder [das Repository ansehen](repository).',
     repositories: 'Repositorys',
     unknown: 'Die empfohlenen Repositorys lassen sich gerade nicht laden. Andere lassen sich weiterhin öffnen.',

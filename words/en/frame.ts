@@ -51,7 +51,7 @@ export const FRAME = {
     exampleSkill: 'The skill itself',
     exampleIncludes: { one: '{n} file it always needs', other: '{n} files it always needs' },
     exampleListed: { one: '{n} other file, only listed', other: '{n} other files, only listed' },
-    exampleListedIs: 'The agent opens them if it must.',
+    exampleListedIs: { one: 'The agent opens it if it must.', other: 'The agent opens them if it must.' },
     exampleMore: '[Read all of it](skill), or [see the repository](repository).',
     repositories: 'Repositories',
     unknown: 'The featured repositories cannot be loaded now. Others still open.',
