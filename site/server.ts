@@ -17,7 +17,7 @@ import { createLocals, type Failure, type PageOptions, queryOf, uiOf, wantsMarkd
 import { readAddress } from './lib/read-address.ts'
 import { createTextRenderer, type RendererOptions } from './lib/render-pool.ts'
 import type { TextToRender } from './lib/render-text.ts'
-import { listedAddresses, loadFeatured, suggest } from './lib/repository-rows.ts'
+import { listedAddresses, loadFeatured, suggest, UNKNOWN_LISTS } from './lib/repository-rows.ts'
 import type { SkillTextOf } from './lib/sent-text.ts'
 import { type Versions, versionsOfClient } from './lib/versions.ts'
 import { type PeopleOfPages, readVisitor, stranger } from './lib/visitor.ts'
@@ -191,12 +191,6 @@ function suggestions({ client, listLocal = async () => [] }: SiteOptions) {
   }
 }
 
-/** Lists of a site whose service tells nothing beside the API. */
-const UNKNOWN: ListedRepositories = {
-  peek: async addresses => addresses.map(address => ({ address, description: null, state: { kind: 'unread' } })),
-  search: async addresses => ({ found: [], unread: [...addresses], isCut: false }),
-}
-
 type RenderOptions = SiteOptions & Pick<PageOptions, 'renderText' | 'isMarkdown' | 'onRendered' | 'failure'>
 
 /** The page of a failure, in place of what a route of the service would have sent. */
@@ -317,7 +311,7 @@ async function renderPage(
     skillText: options.skillText ?? null,
     legalKinds: options.legalKinds?.() ?? [],
     listLocal: options.listLocal ?? (async () => []),
-    listed: options.listed ?? UNKNOWN,
+    listed: options.listed ?? UNKNOWN_LISTS,
   })
   reply.hijack()
   for (const [name, value] of Object.entries(reply.getHeaders())) {

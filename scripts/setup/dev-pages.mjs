@@ -1,7 +1,7 @@
 /** The pages in `npm run dev`: what the service gives them, over an API in another process. */
 
 /** Pages without an address. */
-const PAGES = /^\/(?:open|docs|docs\/[a-z-]+|terms|privacy)?$/
+const PAGES = /^\/(?:open|search|docs|docs\/[a-z-]+|terms|privacy)?$/
 /** Where the API answers while the site is developed. Absent in a build. */
 const API = process.env.MOUNTGLASS_DEV_API
 /** What the service answers besides pages. */
@@ -14,6 +14,7 @@ const ROUTES = [
   '/readyz',
   '/llms.txt',
   '/pagefind',
+  '/suggest',
   '/badge/',
   '/social/',
   '/icon/',
@@ -62,10 +63,14 @@ export function devPages() {
 async function openGiven(api) {
   const { createApiClient, httpTransport } = await import('../../site/lib/api-client.ts')
   const { createTextRenderer } = await import('../../site/lib/render-pool.ts')
+  const { UNKNOWN_LISTS } = await import('../../site/lib/repository-rows.ts')
+  const { versionsOfClient } = await import('../../site/lib/versions.ts')
   const renderer = createTextRenderer()
   const isGithub = process.env.MOUNTGLASS_GITHUB !== 'off'
+  const client = createApiClient(httpTransport(api))
   return {
-    client: createApiClient(httpTransport(api)),
+    client,
+    versions: versionsOfClient(client),
     /** @param {import('../../site/lib/render-text.ts').TextToRender} text */
     renderText: text => renderer.render(text),
     baseUrl: process.env.MOUNTGLASS_BASE_URL ?? '',
@@ -77,6 +82,8 @@ async function openGiven(api) {
     // The routes of legal pages are those of the service, which has none here.
     legalKinds: [],
     listLocal: async () => [],
+    listed: UNKNOWN_LISTS,
+    skillText: null,
   }
 }
 

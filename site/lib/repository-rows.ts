@@ -1,6 +1,6 @@
 import { type Address, formatAddress, parseAddress } from '#core/address.ts'
 import type { Card } from '#core/contract/card.ts'
-import type { ListedState } from '#core/listed-repositories.ts'
+import type { ListedRepositories, ListedState } from '#core/listed-repositories.ts'
 import type { ApiClient } from './api-client.ts'
 import { type PictureOrigins, pictureHref } from './links.ts'
 import { readAddress } from './read-address.ts'
@@ -20,6 +20,12 @@ export interface RepositoryRow {
 export const SHOWN_ROWS = 100
 export const FILTERED_ROWS = 30
 const FILTER_CHARACTERS = 200
+
+/** Lists of a site whose service tells nothing beside the API. */
+export const UNKNOWN_LISTS: ListedRepositories = {
+  peek: async addresses => addresses.map(address => ({ address, description: null, state: { kind: 'unread' } })),
+  search: async addresses => ({ found: [], unread: [...addresses], isCut: false }),
+}
 
 type Sources = Pick<App.Locals, 'client' | 'listLocal' | 'listed' | 'hosts'> & PictureOrigins
 

@@ -49,7 +49,11 @@ describe('npm run dev', () => {
     expect(await read('/docs?lang=de')).toContain('200 text/html Was Mountglass ist')
     expect(await read('/docs/limits.md')).toContain('200 text/markdown')
     expect(await read('/nothing')).toContain('404 text/html Page not found')
-    expect(await read('/local/mountglass/handbook@no%2Fsuch?view=browse')).toContain('404 text/html Ref not found')
+    expect(await read('/local/mountglass/handbook@no%2Fsuch?view=browse')).toContain('404 text/html Version not found')
+    expect(await read('/local/mountglass/handbook')).toContain('200 text/html')
+    expect(await read('/local/mountglass/handbook?view=changes')).toContain('200 text/html')
+    expect(await read('/search?q=mount')).toContain('200 text/html')
+    expect(await read('/suggest?q=hand')).toContain('200 application/json')
     expect(await read('/api/v1/mounts/local/mountglass/handbook')).toContain('200 application/json')
   })
 
