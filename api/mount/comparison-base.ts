@@ -1,7 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
 import { type BaseTag, type ComparisonBase, chooseBase } from '#core/comparison-base.ts'
 import { COMPARED_TAGS } from '#core/limits.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import type { HostRefs } from '#core/ports/git-host.ts'
 import { compareVersions, readVersionName, type VersionName } from '#core/version-name.ts'
 import type { Deps } from '../deps.ts'
@@ -18,6 +20,9 @@ export async function findBase(deps: Deps, viewer: Viewer, address: Address): Pr
   const mount = await resolveMount(deps, viewer, address)
   const { host, repository, commit } = mount
   const { refs, known } = await readRefs(host, repository)
+  const key = `${commit} ${repository.defaultBranch}`
+  const kept = keptBases.get(refs)?.get(key)
+  if (kept) return kept
   const ancestors = known?.ancestorsOf(commit)
   const shown = {
     commit,
@@ -29,7 +34,20 @@ export async function findBase(deps: Deps, viewer: Viewer, address: Address): Pr
   const compared = tags.flatMap(({ commit, date = null, ...tag }): BaseTag[] => (commit ? [{ ...tag, commit, date }] : []))
   const chosen = chooseBase({ ...shown, parent: known?.parentOf(commit) }, compared)
   // The parent costs a question where the host does not list its commits.
-  return chosen.kind === 'unknown' && known === undefined ? await askParent(mount) : chosen
+  const base = chosen.kind === 'unknown' && known === undefined ? await askParent(mount) : chosen
+  // What a host does not say now it may say later.
+  if (known !== null && base.kind !== 'unknown') keepBase(refs, key, base)
+  return base
+}
+
+/** The bases of commits, by the lists of refs, which hosts cache: each overview asks for one, and a history takes some milliseconds. */
+const keptBases = new WeakMap<HostRefs, LRUCache<string, ComparisonBase>>()
+const BASES = 50
+
+function keepBase(refs: HostRefs, key: string, base: ComparisonBase): void {
+  const bases = keptBases.get(refs) ?? new LRUCache(entriesAtMost(BASES))
+  bases.set(key, base)
+  keptBases.set(refs, bases)
 }
 
 function isTipOfDefault({ repository, commit }: ResolvedMount, refs: HostRefs): boolean {
