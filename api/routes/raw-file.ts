@@ -3,8 +3,8 @@ import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
 import { createFairGate, GateFull, nextSlot } from '#core/concurrency/fair-gate.ts'
 import { ServiceError } from '#core/errors.ts'
-import { RawFileError } from '#core/ports/raw-file.ts'
-import { ancestorsOf, baseNameOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
+import { type RawFile, RawFileError } from '#core/ports/raw-file.ts'
+import { ancestorsOf, baseNameOf, joinPath, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/admit.ts'
 import { declarePrefix } from '../http/raw-target.ts'
@@ -46,7 +46,7 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
     const file = await deps
       .readRawFile?.(mount.repository, mount.commit, path, reader)
       .catch(error => toServiceError(error, signal, sourceUrl))
-    if (!file) throw new ServiceError('file.not_found')
+    if (!file || (await spellsUnlisted(mount, path, file).catch(fail))) throw new ServiceError('file.not_found')
     return await sendFile(request, reply, {
       sizeBytes: file.sizeBytes,
       etag: file.isVerified ? `"${file.oid}"` : `W/"${file.oid}"`,
@@ -76,6 +76,31 @@ async function isRefused(deps: Pick<Deps, 'localSource'>, { snapshot }: ReadyMou
   if (withheld.some(found => found !== null) || (row !== null && isUntoldLink(row))) return true
   return await isCopyRefused(deps, snapshot, path)
 }
+
+/** Whether a link leads to what is listed by a way that is not: its bytes spell the way. */
+async function spellsUnlisted({ snapshot }: ReadyMount, path: RepoPath, file: RawFile): Promise<boolean> {
+  const row = await readTreeRow(snapshot, path)
+  if (row?.target === undefined) return false
+  if (file.sizeBytes > LINK_BYTES) return true
+  const chunks: Uint8Array[] = []
+  for await (const chunk of await file.read({ firstByte: 0, lastByte: file.sizeBytes - 1 })) chunks.push(chunk)
+  let place = parentOf(path)
+  for (const name of Buffer.concat(chunks).toString().split('/')) {
+    if (name === '' || name === '.') continue
+    if (name === '..') {
+      place = parentOf(place)
+      continue
+    }
+    const next = joinPath(place, name)
+    const passed = await readTreeRow(snapshot, next)
+    if (passed === null) return true
+    place = (passed.target as RepoPath | undefined) ?? next
+  }
+  return false
+}
+
+/** As long as a path is at most. */
+const LINK_BYTES = 4_096
 
 /** Aborts once the answer was sent or the connection is closed. */
 function endOf({ raw: response }: FastifyReply): AbortSignal {

@@ -5,7 +5,7 @@ import { BASE_URL, type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT, skillText } from './support/texts.ts'
 
 const FILES = {
-  'SKILLSET.md': '---\nname: Tools\nexclude: [drafts/**, hidden.ts]\n---\n',
+  'SKILLSET.md': '---\nname: Tools\nexclude: [drafts/**, hidden.ts, left-out]\n---\n',
   'docs/guide.md': '# Guide\n',
   'docs/code.ts': 'export const x = 1\n',
   'docs/picture.png': new Uint8Array([0x89, 0x50]),
@@ -13,6 +13,10 @@ const FILES = {
   'docs/to-folder': { link: '../skills' },
   'docs/to-nowhere': { link: 'gone.md' },
   'docs/to-drafts': { link: '../drafts/plan.md' },
+  'docs/left-out': { link: '../src' },
+  'docs/through-left-out': { link: 'left-out/deep/main.c' },
+  'docs/past-drafts': { link: '../drafts/../docs/guide.md' },
+  'docs/through-link': { link: './to-src/../docs/code.ts' },
   'docs/to-disk': { link: '/etc/passwd' },
   'docs/to-src': { link: '../src' },
   'src/deep/main.c': 'int main;\n',
@@ -57,6 +61,16 @@ describe('a path that is there and not delivered', () => {
     const error = { code: 'file.not_found', message: errorMessage(`file.not_found:${why}`), sourceUrl }
     expect(await errorOf('/local/acme/open', path)).toEqual(error)
     expect((await app.get(raw('acme/open', original))).status).toBe(status)
+  })
+
+  test('a link says nothing of what is left out on its way', async () => {
+    for (const [path, status] of [
+      ['docs/to-code', 200],
+      ['docs/through-link', 200],
+      ['docs/through-left-out', 404],
+      ['docs/past-drafts', 404],
+    ] as const)
+      expect([path, (await app.get(raw('acme/open', path))).status]).toEqual([path, status])
   })
 
   test('says it where the original is not served either', async () => {
