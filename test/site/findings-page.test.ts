@@ -81,6 +81,14 @@ test('every finding is a stop of its own, and its code is in an attribute, not i
   }
 })
 
+test('a name between backticks in a finding is set as code', async () => {
+  const message = 'the field `tools` is not known'
+  const { get } = await openWith([{ ...found('skills/pdf'), message }])
+  const { html } = await get(FINDINGS)
+  expect(html).toMatch(/<code>(?:<span[^>]*>)?tools</)
+  expect(html).not.toContain('`tools`')
+})
+
 test('the levels are links with the counts of the whole list, and show their findings alone', async () => {
   const { get } = await openWith(ITEMS)
   const { html } = await get(`${FINDINGS}&level=breaks`)
