@@ -27,7 +27,7 @@ test('pages link their card, with its size and its text', async () => {
     [SKILL, `${ORIGIN}/social/local/acme/tools?skill=skills/pdf/SKILL.md`, 'pdf · local/acme/tools'],
     ['/docs/rules', `${ORIGIN}/social/docs/rules`, expect.stringContaining('Mountglass documentation')],
     ['/docs', `${ORIGIN}/social/docs`, expect.stringContaining('Mountglass documentation')],
-    ['/', `${ORIGIN}/social/docs`, 'Mountglass: See what an agent receives'],
+    ['/', `${ORIGIN}/social/docs`, 'Mountglass: See what your agents read'],
   ] as const
   for (const [page, image, alt] of expected) {
     const { html } = await get(page)

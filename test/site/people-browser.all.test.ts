@@ -111,10 +111,10 @@ test.runIf(hasBrowser).each([true, false])(
     await inContext(
       async page => {
         await page.goto(site.origin + CLOSED)
-        expect(await page.textContent('h1')).toContain('Repository not found')
+        expect(await page.textContent('main')).toContain('Not found closed')
         await follow(page.getByRole('link', { name: 'sign in', exact: true }))
         expect(new URL(page.url()).pathname).toBe(CLOSED)
-        expect(await page.textContent('.summary')).toContain('private')
+        expect(await page.textContent('.mount-facts')).toContain('private')
         await follow(page.getByRole('link', { name: 'Your account: ada' }))
         await follow(page.getByRole('link', { name: 'Make a token for closed' }))
         expect(await page.inputValue('#token-address')).toBe(CLOSED)
