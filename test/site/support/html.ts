@@ -62,7 +62,8 @@ const SEARCH_SCRIPT =
   /(<div class="header-field">\s*<svg (?:(?!<script)[\s\S])*<docs-search (?:(?!<script)[\s\S])*)<script type="module">[\s\S]*?<\/script>/
 
 /** A picture that this origin has checked and cut: its URL is an address, encoded, and it has no words. */
-const PICTURE = /^<img (?:class="row-picture" )?src="\/picture\/[\w@%./-]+" alt="" width="\d+" height="\d+" (?:loading="lazy" )?decoding="async" data-letter="[\w.-]">$/
+const PICTURE =
+  /^<img (?:class="row-picture" )?src="\/picture\/[\w@%./-]+" alt="" width="\d+" height="\d+" (?:loading="lazy" )?decoding="async" data-letter="[\w.-]">$/
 
 /** The styles of the page. Those of a repository would be a second element, which stays. */
 const PAGE_STYLES = /<style>[\s\S]*?<\/style>/

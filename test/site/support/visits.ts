@@ -57,7 +57,10 @@ export function visitsAt(segment: 'local' | 'gh', variants = VARIANTS.length): v
       await page.goto(service.baseUrl)
       await expectFits(page)
 
-      await page.locator('.repositories').getByRole('link', { name: handbook.slice(1) }).click()
+      await page
+        .locator('.repositories')
+        .getByRole('link', { name: handbook.slice(1) })
+        .click()
       // The first visitor of all sees the repository being indexed; the page looks again by itself.
       await page.getByRole('heading', { name: 'Mountglass Handbook', level: 2 }).waitFor()
       await expectFits(page)
@@ -170,10 +173,10 @@ async function expectFits(page: Page): Promise<void> {
   expect(content, page.url()).toBeLessThanOrEqual(window)
 }
 
-/** Of the whole page: a click waits only until its page begins. */
+/** What is sent, of the whole page: a click waits only until its page begins. */
 async function exactTexts(page: Page): Promise<string[]> {
   await page.waitForLoadState()
-  return page.locator('pre.exact').evaluateAll(blocks => blocks.map(block => block.textContent))
+  return page.locator('pre.exact:not(.unsent pre)').evaluateAll(blocks => blocks.map(block => block.textContent))
 }
 
 /** What an agent receives over all pages of the skill, in order. */
