@@ -148,9 +148,12 @@ describe('a command of the documentation', () => {
   })
 })
 
-/** Paths that a text names and that are no request: files of the machine, forms with placeholders, and the command of a skill. */
+/**
+ * Paths that a text names and that are no request: files of the machine, forms with placeholders, the command of a skill, and the page of the metrics
+ * port, which `status.all.test.ts` reads.
+ */
 const NO_REQUEST =
-  /[<>{}…*]|^\/(?:api\/v1$|tmp|data|proc|git\/|hooks\/|owners$|mcp$|oauth\/|auth\/|social$|picture$|gh\b|docs\/|plan-week|var|local\/acme)|^\/$/
+  /[<>{}…*]|^\/(?:api\/v1$|tmp|data|proc|git\/|hooks\/|owners$|mcp$|oauth\/|auth\/|social$|picture$|gh\b|docs\/|plan-week|status$|var|local\/acme)|^\/$/
 
 describe('a request of the documentation', () => {
   test.each(TEXTS)('of %s is answered', async path => {
