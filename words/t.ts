@@ -39,7 +39,7 @@ type TextOf<Catalogue, Key extends string> = Key extends keyof Catalogue
     : never
 
 type GapsOf<Text> = Text extends { other: infer Other }
-  ? GapsOf<Other>
+  ? 'n' | GapsOf<Other>
   : Text extends `${string}{${infer Name}}${infer Rest}`
     ? (Name extends `${string}${' ' | '"'}${string}` ? never : Name) | GapsOf<Rest>
     : never
