@@ -22,6 +22,7 @@ const API: Readonly<Record<string, string>> = {
   find: '?query=license',
   skills: `?path=${SKILL}`,
   files: '?path=docs/limits.md',
+  findings: '?limit=1',
   changes: '?from=v1',
   history: `?path=${SKILL}`,
   refs: '',
