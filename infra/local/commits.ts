@@ -153,7 +153,9 @@ export class Commits {
       const tips = await this.#tipsOf(location)
       const reached = tips && (await this.#walk(location, tips, oid))
       if (tips === null || reached === null) return false
-      if (reached === 'unknown' && tips.oids.includes(oid)) throw new DamagedRepository(oid)
+      // A tip that is there may be a tag, a tree or a blob, which is no commit and damages nothing.
+      const isLost = async () => (await this.#inView(location, (gitDir, signal) => peel(gitDir, oid, signal))) === 'absent'
+      if (reached === 'unknown' && tips.oids.includes(oid) && (await isLost())) throw new DamagedRepository(oid)
       if (reached === 'yes') this.#pinned.set(pinKey(location, tips.fingerprint, oid), true)
       if (reached === 'no') this.#unreachable.add(location.identity, oid, tips.fingerprint)
       if (reached === 'unknown') this.#absent.set(pinKey(location, tips.fingerprint, oid), true)
