@@ -35,7 +35,7 @@ export function statusLines({ repositories, truncated }: StatusReport, paint: Pa
   return [...lines, '', sumOf(repositories), ...(truncated ? [t('status.truncated')] : [])]
 }
 
-const STATES = ['ready', 'indexing', 'not_indexed', 'empty', 'damaged', 'failed'] as const
+const STATES = ['ready', 'indexing', 'stale', 'not_indexed', 'empty', 'damaged', 'failed'] as const
 const BAD: ReadonlySet<RepositoryStatus['state']> = new Set(['damaged', 'failed'])
 
 function inOrder(repositories: readonly RepositoryStatus[]): RepositoryStatus[] {
@@ -43,10 +43,11 @@ function inOrder(repositories: readonly RepositoryStatus[]): RepositoryStatus[] 
 }
 
 /** The numbers, or why there are none. */
-function aboutOf({ skills, withheld, findings, cause, state }: RepositoryStatus): string {
-  if (cause !== undefined) return t('status.cause', { why: t.find(`status.causes.${cause}`) ?? cause, code: cause })
-  if (skills === null || state !== 'ready') return ''
-  const parts = [t('counts.skill', { n: skills })]
+function aboutOf(status: RepositoryStatus): string {
+  const { skills, withheld, findings } = status
+  const cause = causeOf(status)
+  if (skills === null) return cause
+  const parts = [...(cause === '' ? [] : [cause]), t('counts.skill', { n: skills })]
   if (withheld) parts.push(t('status.withheld', { n: formatNumber(withheld) }))
   if (findings) parts.push(t('counts.finding', { n: findings }))
   return parts.join(', ')
@@ -84,6 +85,8 @@ function numbersOf({ skills, withheld, findings }: RepositoryStatus): string[] {
   return [skills, withheld, findings].map(number => (number === null ? '' : formatNumber(number)))
 }
 
-function causeOf({ cause }: RepositoryStatus): string {
-  return cause === undefined ? '' : t('status.cause', { why: t.find(`status.causes.${cause}`) ?? cause, code: cause })
+function causeOf({ cause, commit, indexed }: RepositoryStatus): string {
+  if (cause === undefined) return ''
+  const [before = '', now = ''] = [indexed, commit].map(sha => sha?.slice(0, 7))
+  return t('status.cause', { why: t.find(`status.causes.${cause}`, { before, now }) ?? cause, code: cause })
 }

@@ -9,7 +9,9 @@ import { NO_FALLBACKS } from '#core/ports/fallbacks.ts'
 import { homePath, SettingsError } from '#core/settings.ts'
 import { type InfraSettings, parseSharedInfraSettings } from '#infra/infra-settings.ts'
 import { type Infra, openInfra } from '#infra/open.ts'
+import { missingStore } from '#infra/stores.ts'
 import { messageIn } from '#words/sentence.ts'
+import { t } from '#words/t.ts'
 import { statusLines, statusPage, toReport } from './status-report.ts'
 import { paint, printLines } from './terminal.ts'
 
@@ -21,7 +23,7 @@ export interface StatusCommand {
 }
 
 const EXIT_OK = 0
-/** The store could not be opened. */
+/** There is no store, or it could not be opened. */
 const EXIT_FAILED = 1
 /** A setting is wrong. */
 const EXIT_USAGE = 2
@@ -34,6 +36,8 @@ export async function status({ store, json = false }: StatusCommand, env: NodeJS
   } catch (error) {
     return report(error, EXIT_USAGE)
   }
+  const folder = missingStore(settings)
+  if (folder !== null) return report(new SettingsError('MOUNTGLASS_STORE', t('problem.noStore', { folder })), EXIT_FAILED)
   let infra: Infra
   try {
     infra = await openInfra(settings)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -192,10 +193,18 @@ async function openMemoryStore(): Promise<Store> {
   }
 }
 
+const STATES_FILE = 'documents.sqlite'
+
+/** The folder of the disk store that the settings name, if there is none: opening it would create it. Else `null`. */
+export function missingStore({ store, database }: Pick<InfraSettings, 'store' | 'database'>): string | null {
+  if (store.kind !== 'disk') return null
+  return existsSync(database === null ? join(store.folder, STATES_FILE) : store.folder) ? null : store.folder
+}
+
 async function openDiskStore(folder: string, others: StateStore | null, keepLeftovers: boolean): Promise<Store> {
   try {
     const blobs = await openDiskBlobStore(folder, { keepLeftovers })
-    const states = others ?? (await openDiskStateStore(join(folder, 'documents.sqlite')))
+    const states = others ?? (await openDiskStateStore(join(folder, STATES_FILE)))
     return {
       folder: async () => folder,
       leftovers: blobs.leftovers,

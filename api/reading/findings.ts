@@ -102,14 +102,18 @@ function shape(told: readonly ToldFinding[], rows: readonly FindingsRow[]): Foun
     const skill = one.skill ?? one.path
     return described.has(skill) ? withoutQuotation(one, skill) : one
   })
-  const items = uniqueFindings(shown).sort(compareFindings).map(toListed)
+  const names = new Map(rows.flatMap(({ skill, name }) => (skill !== undefined && name !== undefined ? [[skill, name]] : [])))
+  const items = uniqueFindings(shown)
+    .sort(compareFindings)
+    .map(one => toListed(one, names.get(one.skill ?? one.path)))
   const counts = { look: 0, breaks: 0, style: 0 }
   for (const { level } of items) counts[level]++
   return Object.freeze({ counts: Object.freeze(counts), items: Object.freeze(items) })
 }
 
-function toListed(told: ToldFinding): ListedFinding {
-  const { severity: _, ...item } = told
+function toListed(told: ToldFinding, name: string | undefined): ListedFinding {
+  const { severity: _, ...shown } = told
+  const item = name === undefined ? shown : { ...shown, name }
   return keepFinding(item, findingOf(told) ?? { code: told.code })
 }
 

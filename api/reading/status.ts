@@ -8,8 +8,8 @@ import type { OwnerListings } from '#core/owner-listings.ts'
 import type { GitHost, HostRepository } from '#core/ports/git-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { ROOT } from '#core/repo-path.ts'
-import { JobEntry } from '#core/snapshot/index-state.ts'
-import { jobKey, queueKey } from '#core/snapshot/store-keys.ts'
+import { JobEntry, LastIndexed } from '#core/snapshot/index-state.ts'
+import { jobKey, lastIndexedKey, queueKey } from '#core/snapshot/store-keys.ts'
 import type { FeaturedAddress } from '../operator/operator-content.ts'
 import type { Snapshot, SnapshotReader } from '../snapshot/snapshot-reader.ts'
 import { DamagedSnapshot } from '../snapshot/unavailable.ts'
@@ -21,9 +21,12 @@ const RepositoryStatus = z.object({
   repository: z.string(),
   /** Of the default branch; `null` where there is none, or it is not known. */
   commit: z.string().nullable(),
-  state: z.enum(['ready', 'indexing', 'failed', 'damaged', 'empty', 'not_indexed']),
-  /** A code: why it failed, or what is damaged. */
+  /** `stale`: another commit is indexed, this one is not yet. */
+  state: z.enum(['ready', 'indexing', 'failed', 'damaged', 'empty', 'stale', 'not_indexed']),
+  /** A code: why it failed, what is damaged, or why it is stale. */
   cause: z.string().optional(),
+  /** Of a stale one, the commit that is indexed, which the numbers are of. */
+  indexed: z.string().optional(),
   /** The numbers are `null` until the default branch is indexed. */
   skills: z.int().min(0).nullable(),
   /** Skills and documents whose license permits only a description. */
@@ -134,7 +137,13 @@ async function statusAt(sources: StatusSources, repository: HostRepository, comm
   const isPrivate = repository.visibility === 'private'
   try {
     const snapshot = await sources.snapshots.open(repository, commit)
-    if (snapshot === null) return told(repository, await stateOfJob(sources.states, repository, commit), isPrivate)
+    if (snapshot === null) {
+      const state = await stateOfJob(sources.states, repository, commit)
+      const earlier = state.state === 'not_indexed' ? await indexedBefore(sources, repository) : null
+      if (earlier === null) return told(repository, state, isPrivate)
+      const stale = { commit, state: 'stale', cause: STALE, indexed: earlier.commit } as const
+      return { status: { repository: nameOf(repository), ...stale, ...(await numbersOf(earlier.snapshot)) }, isPrivate }
+    }
     const numbers = await numbersOf(snapshot)
     return { status: { repository: nameOf(repository), commit, state: 'ready', ...numbers }, isPrivate }
   } catch (error) {
@@ -142,6 +151,24 @@ async function statusAt(sources: StatusSources, repository: HostRepository, comm
     const state = error.cause instanceof DamagedSnapshot ? 'damaged' : 'failed'
     return told(repository, { commit, state, cause: error.code }, isPrivate)
   }
+}
+
+/** Why a repository is stale: no visit has asked for its newest commit. */
+const STALE = 'index.older_commit'
+
+/** The commit that was indexed last, of whatever branch; `null` where there is none that can be read. */
+async function indexedBefore(
+  { states, snapshots }: StatusSources,
+  repository: HostRepository,
+): Promise<{ commit: CommitSha; snapshot: Snapshot } | null> {
+  const stored = await states.read(lastIndexedKey(repository))
+  const commit = LastIndexed.safeParse(stored?.value).data?.commit
+  if (commit === undefined) return null
+  const snapshot = await snapshots.open(repository, commit).catch((error: unknown) => {
+    if (error instanceof ServiceError) return null
+    throw error
+  })
+  return snapshot && { commit, snapshot }
 }
 
 async function numbersOf(snapshot: Snapshot): Promise<Pick<RepositoryStatus, 'skills' | 'withheld' | 'findings'>> {

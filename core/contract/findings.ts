@@ -36,6 +36,7 @@ export const ListedFinding = z
     message: z.string(),
     advice: z.string().optional().meta({ description: 'What to do.' }),
     skill: Path.optional().meta({ description: 'The `SKILL.md` that it concerns.' }),
+    name: z.string().optional().meta({ description: 'Of the skill that it concerns, or at whose `SKILL.md` it stands.' }),
     costsSkills: z
       .int()
       .min(1)

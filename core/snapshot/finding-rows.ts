@@ -46,6 +46,8 @@ export const FindingsRow = z.object({
   found: z.array(FoundRow),
   /** Path of the `SKILL.md`, on the row of a skill. */
   skill: Path.optional(),
+  /** Of the skill, as listings have it. */
+  name: z.string().optional(),
   /** Its license permits only a description. */
   describedOnly: z.literal(true).optional(),
   /** Diagnostics that are stored of this skill alone. */

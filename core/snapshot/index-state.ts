@@ -17,6 +17,9 @@ export const QueueMarker = z.object({
 })
 export type QueueMarker = z.infer<typeof QueueMarker>
 
+/** Entry with the commit of a repository that was indexed last. */
+export const LastIndexed = z.object({ commit: CommitSha })
+
 /**
  * Entry of the state store that holds the lease or the failure of an index job. The functions below are its transitions, all pure.
  * Without an entry the job waits. Success removes the entry: a snapshot is ready when its header exists.

@@ -58,6 +58,7 @@ export async function readFindings(
     if (skill === undefined) continue
     const row: FindingsRow = {
       skill: path,
+      name: context.name,
       found: await findInSkill(blobs, plan, skill, context, ofLicenses.get(context.license.source ?? '') ?? []),
       ...(context.full ? {} : { describedOnly: true }),
       ...unlessEmpty('diagnostics', (ofSkillAlone.get(path) ?? []).map(found)),
@@ -65,8 +66,8 @@ export async function readFindings(
       ...unlessEmpty('costs', costs.get(path) ?? []),
     }
     const hasAny = row.found.length > 0 || row.diagnostics || row.leaving || row.costs
-    // A diagnostic at a skill that is only described has to be known as such.
-    if (hasAny || (row.describedOnly && files.has(path))) rows.push([findingsKey(path, 'skill'), row])
+    // A diagnostic at a skill has its name, and is known as one of a skill that is only described.
+    if (hasAny || files.has(path)) rows.push([findingsKey(path, 'skill'), row])
   }
   return sortRows(rows)
 }

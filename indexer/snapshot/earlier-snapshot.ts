@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { CommitSha } from '#core/commit-sha.ts'
+import type { CommitSha } from '#core/commit-sha.ts'
 import { PACK_BYTES } from '#core/limits.ts'
 import type { BlobStore } from '#core/ports/blob-store.ts'
 import { type Fallbacks, NO_FALLBACKS } from '#core/ports/fallbacks.ts'
@@ -7,6 +6,7 @@ import type { HostRepository } from '#core/ports/git-host.ts'
 import type { StateStore } from '#core/ports/state-store.ts'
 import { DamagedBytes } from '#core/snapshot/damage.ts'
 import type { Location, PackEntry, SnapshotHeader } from '#core/snapshot/format.ts'
+import { LastIndexed } from '#core/snapshot/index-state.ts'
 import { sizeOfSegments } from '#core/snapshot/segments.ts'
 import { lastIndexedKey, packKey } from '#core/snapshot/store-keys.ts'
 import { crc32Of, gunzipMember } from './gzip-member.ts'
@@ -202,8 +202,6 @@ async function readPack(blobs: BlobStore, repository: HostRepository, { name }: 
  * The commit of a repository that was indexed last. A hint: if it is outdated, wrong or missing, the next commit is built from scratch. So it
  * is written without a lease, the last writer wins, and store errors are fallbacks.
  */
-const LastIndexed = z.object({ commit: CommitSha })
-
 export interface LastIndexedCommits {
   read(): Promise<CommitSha | null>
   forget(): Promise<void>

@@ -13,7 +13,7 @@ import type { ApiClient, ApiError } from './api-client.ts'
 import { type ChangesContent, type ComparedSides, loadComparison } from './changes-view.ts'
 import { cutAtParagraph } from './cut-at-paragraph.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
-import { type FindingsView, type Grouping, loadFindings } from './findings-view.ts'
+import { type FindingsView, type FoundAtAddress, type Grouping, loadFindings, loadFound } from './findings-view.ts'
 import { type FilesShown, type FolderPage, loadFolderPage } from './folder-page.ts'
 import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, pageHref, VIEWS, type View } from './links.ts'
 import { loadOverview, type OverviewPage } from './overview.ts'
@@ -98,8 +98,8 @@ export type AddressPage =
       request: PageRequest
       content: PageContent
       moved: Latest | null
-      /** How many there are of all levels; `null` until the index is ready. */
-      findings: number | null
+      /** Of all levels, for an overview with their skills; `null` until the index is ready. */
+      findings: FoundAtAddress | null
       /** Of changes: those that may be compared, if the host says. */
       refs: RefList | null
       /** Of changes: what lies between the two commits. */
@@ -134,7 +134,7 @@ export async function loadAddressPage(
   const asking = formatAddress(asked.address)
   const [mount, findings, view, latest, refs] = await Promise.all([
     client.get('mounts', asking, {}),
-    countFindings(client, asking),
+    loadFound(client, asking, request.view === 'overview'),
     loadView(client, asked.address, request, base?.isFirst),
     asked.address.ref === null ? null : findLatest(client, asked.address),
     request.view === 'changes' ? client.get('refs', asking, {}) : null,
@@ -232,13 +232,6 @@ export function sidesOf(content: PageContent): ComparedSides | null {
 
 function withQuery(location: string, query: URLSearchParams): string {
   return query.size > 0 ? `${location}?${query}` : location
-}
-
-async function countFindings(client: ApiClient, address: string): Promise<number | null> {
-  const result = await client.get('findings', address, { limit: '1' })
-  if (!result.ok || result.answer.status !== 'ready') return null
-  const { look, breaks, style } = result.answer.counts
-  return look + breaks + style
 }
 
 /** The owner, when the address ends after it; else `null`. */

@@ -1,9 +1,10 @@
 import type { FindingCounts, FindingsPage, ListedFinding } from '#core/contract/findings.ts'
-import type { FindingLevel } from '#core/contract/shared.ts'
+import type { FindingLevel, Warning } from '#core/contract/shared.ts'
 import { FINDING_LEVELS } from '#core/finding-levels.ts'
 import { FINDINGS_LIMIT } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { ApiClient, ApiResult } from './api-client.ts'
+import { isSkillPath } from './links.ts'
 
 export const GROUPINGS = ['kind', 'skill'] as const
 export type Grouping = (typeof GROUPINGS)[number]
@@ -26,6 +27,8 @@ export interface NumberedFinding {
 export interface FindingGroup {
   /** A code, or the path of a skill or file. */
   of: string
+  /** Of the skill. */
+  name: string
   level: FindingLevel
   findings: NumberedFinding[]
 }
@@ -33,6 +36,7 @@ export interface FindingGroup {
 /** How many findings a skill has. */
 export interface FoundSkill {
   path: string
+  name: string
   count: number
   /** The gravest. */
   level: FindingLevel
@@ -83,11 +87,7 @@ export async function loadFindings(client: ApiClient, address: string, request: 
     )
     return { ok: true, status, answer: { ...shared, groups, nextCursor: answer.nextCursor } }
   }
-  const groups = groupBy(
-    items,
-    ({ skill, path }) => skill ?? path,
-    ({ skill, path }) => skill ?? path,
-  )
+  const groups = groupBy(items, placeOf, placeOf)
   groups.sort((left, right) => FINDING_LEVELS.indexOf(left.level) - FINDING_LEVELS.indexOf(right.level))
   const start = /^\d{1,6}$/.test(cursor ?? '') ? Number(cursor) : 0
   const end = start + PAGE_SKILLS
@@ -101,7 +101,7 @@ export async function loadFindings(client: ApiClient, address: string, request: 
 function readPage(
   client: ApiClient,
   address: string,
-  { path, level }: FindingsRequest,
+  { path, level }: Pick<FindingsRequest, 'path' | 'level'>,
   cursor: string | undefined,
   limit: number = FINDINGS_LIMIT.max,
 ): Promise<ApiResult<'findings'>> {
@@ -110,7 +110,12 @@ function readPage(
 }
 
 /** All findings, up to a bound. @param first the first page, which may be all of them */
-async function readAll(client: ApiClient, address: string, request: FindingsRequest, first: FindingsPage) {
+async function readAll(
+  client: ApiClient,
+  address: string,
+  request: Pick<FindingsRequest, 'path' | 'level'>,
+  first: FindingsPage,
+) {
   const items = [...first.items]
   let { nextCursor } = first
   for (let page = 1; nextCursor !== null && page < READ_PAGES; page++) {
@@ -131,22 +136,73 @@ function groupBy(
   let number = 0
   return [...Map.groupBy(items, keyOf)].map(([, findings]) => {
     const [first] = findings as [ListedFinding]
-    return { of: nameOf(first), level: first.level, findings: findings.map(finding => ({ number: ++number, finding })) }
+    return {
+      of: nameOf(first),
+      name: nameOfSkill(first),
+      level: first.level,
+      findings: findings.map(finding => ({ number: ++number, finding })),
+    }
   })
 }
 
 /** By path. */
 function skillsOf(items: readonly ListedFinding[]): FoundSkill[] {
-  const bySkill = Map.groupBy(
-    items.filter(({ skill }) => skill !== undefined),
-    ({ skill }) => skill as string,
-  )
-  return [...bySkill]
-    .map(([path, findings]) => ({ path, count: findings.length, level: (findings as [ListedFinding])[0].level }))
+  return [...Map.groupBy(items, placeOf)]
+    .filter(([path]) => isSkillPath(path))
+    .map(([path, findings]) => {
+      const [first] = findings as [ListedFinding]
+      return { path, name: nameOfSkill(first), count: findings.length, level: first.level }
+    })
     .sort((left, right) => (left.path < right.path ? -1 : 1))
 }
 
-/** The folder of a skill, by its last segment; that of the root has the name of its file. */
-export function nameOfSkill(path: string): string {
-  return baseNameOf(parentOf(path as RepoPath)) || path
+/** The skill that a finding concerns, else its file. */
+export function placeOf({ skill, path }: ListedFinding): string {
+  return skill ?? path
+}
+
+/** The name of the skill that a finding concerns; of one that has none, its folder, or its file at the root. */
+export function nameOfSkill(finding: ListedFinding): string {
+  const path = placeOf(finding)
+  return finding.name || folderNameOf(path) || path
+}
+
+/** The folder of a file, by its last segment. */
+export function folderNameOf(path: string): string {
+  return baseNameOf(parentOf(path as RepoPath))
+}
+
+/** What was found at an address: how much, and in which skills. */
+export interface FoundAtAddress {
+  count: number
+  /** By path; of the findings that were read. */
+  skills: ReadonlyMap<string, FoundSkill>
+  /** Not all findings were read. */
+  hasMore: boolean
+}
+
+/**
+ * Reads how many findings there are, and with `withSkills` the skills that have them.
+ *
+ * @returns `null` until the index is ready
+ */
+export async function loadFound(client: ApiClient, address: string, withSkills: boolean): Promise<FoundAtAddress | null> {
+  const result = await readPage(client, address, WHOLE, undefined, withSkills ? FINDINGS_LIMIT.max : FINDINGS_LIMIT.min)
+  if (!result.ok || result.answer.status !== 'ready') return null
+  const { look, breaks, style } = result.answer.counts
+  const { items, hasMore } = withSkills ? await readAll(client, address, WHOLE, result.answer) : { items: [], hasMore: true }
+  return { count: look + breaks + style, skills: new Map(skillsOf(items).map(skill => [skill.path, skill])), hasMore }
+}
+
+const WHOLE = { path: undefined, level: undefined }
+
+/** The findings of a listed skill, as far as they are known: its warnings where not all findings were read. */
+export function foundIn(
+  found: FoundAtAddress | null,
+  { path, name, warnings = [] }: { path: string; name: string; warnings?: readonly Warning[] | undefined },
+): FoundSkill | undefined {
+  const known = found?.skills.get(path)
+  if (known !== undefined || found?.hasMore === false) return known
+  const level = FINDING_LEVELS.find(one => warnings.some(warning => warning.level === one))
+  return level && { path, name, count: warnings.length, level }
 }

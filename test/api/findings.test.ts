@@ -26,6 +26,7 @@ beforeAll(async () => {
       'closed/SKILLSET.md': '---\nname: x\n',
       'closed/one/SKILL.md': skillText('one'),
       'drafts/secret/SKILL.md': skillText('Secret Draft'),
+      'named/other/SKILL.md': skillText('declared'),
       'kept/SKILL.md': `---\nname: Not Kept\ndescription: x\nlicense: Proprietary\ncolour: ${SECRET}\nkeyword: ${SECRET}\n---\n${SECRET}\u202e\n`,
       ...many,
     },
@@ -49,6 +50,7 @@ test('findings are in the order of their levels, with file, line and skill', asy
     path: 'a/odd/SKILL.md',
     line: 6,
     skill: 'a/odd/SKILL.md',
+    name: 'odd',
   })
   expect(items).toContainEqual({
     code: 'reference.broken',
@@ -58,6 +60,7 @@ test('findings are in the order of their levels, with file, line and skill', asy
     message: 'gone.md leads to nothing',
     advice: 'correct the path, or add the file',
     skill: 'a/odd/SKILL.md',
+    name: 'odd',
   })
   expect(items).toContainEqual(expect.objectContaining({ code: 'reference.broken', path: 'SKILLSET.md', line: 6 }))
   expect(items).toContainEqual(expect.objectContaining({ code: 'front_matter.unknown_field', field: 'licens', line: 4 }))
@@ -69,7 +72,7 @@ test('findings are in the order of their levels, with file, line and skill', asy
 test('a fault of a manifest tells how many skills it costs, of the folder that is asked for', async () => {
   const costsAt = async (address: string, code: string) =>
     (await allFindings(app, address)).find(one => one.code === code)?.costsSkills
-  expect(await costsAt('/local/acme/tools', 'include.missing')).toBe(MANY + 1)
+  expect(await costsAt('/local/acme/tools', 'include.missing')).toBe(MANY + 2)
   expect(await costsAt('/local/acme/tools@main/a', 'include.missing')).toBe(1)
   expect(await costsAt('/local/acme/tools', 'manifest.unreadable')).toBe(1)
 })
@@ -124,8 +127,21 @@ test('of a skill that is only described the kind and the path are told, no word 
   )
   for (const item of items) {
     expect(item).toMatchObject({ path: 'kept/SKILL.md', skill: 'kept/SKILL.md' })
-    expect(Object.keys(item).filter(key => !['code', 'level', 'path', 'message', 'advice', 'skill'].includes(key))).toEqual([])
+    expect(
+      Object.keys(item).filter(key => !['code', 'level', 'path', 'message', 'advice', 'skill', 'name'].includes(key)),
+    ).toEqual([])
     expect(item.message).not.toMatch(/U\+|keyword|Not Kept|line|words/)
+  }
+})
+
+test('a skill has its declared name, whatever its folder is called, and a manifest has none', async () => {
+  const items = await allFindings(app, '/local/acme/tools')
+  const named = new Map(items.map(({ skill, path, name }) => [skill ?? path, name]))
+  expect(named.get('named/other/SKILL.md')).toBe('declared')
+  expect(named.get('SKILLSET.md')).toBeUndefined()
+  for (const path of ['a/odd/SKILL.md', 'named/other/SKILL.md', 'kept/SKILL.md', 'many/s07/SKILL.md']) {
+    const { skill } = await app.askReady('skills', '/local/acme/tools', { path })
+    expect([path, named.get(path)]).toEqual([path, skill.name])
   }
 })
 

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StatusReport } from '#api/reading/status.ts'
-import { runCommand } from '#test/support/command.ts'
+import { runCommand, startCommand } from '#test/support/command.ts'
 import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { until } from '#test/support/until.ts'
@@ -76,6 +76,37 @@ test('the command names each repository with its state and cause, and starts no 
     expect(byName.broken).toEqual({ state: 'damaged', cause: 'mount.unavailable', ...unknown })
     expect(byName['very-secret']).toEqual({ state: 'not_indexed', ...unknown })
   }
+})
+
+test('a repository with a newer commit is stale, with the numbers of the commit that is indexed', async () => {
+  const tools = await repositories.create('acme', 'tools')
+  const before = await tools.commit({ 'a/SKILL.md': SKILL('a', 'license: MIT\n') })
+  service = await startService({ ...settings(), MOUNTGLASS_METRICS_PORT: '0' })
+  await service.get('browse', '/local/acme/tools')
+  await until(async () => (await report()).repositories[0]?.state === 'ready')
+  const [ready] = (await report()).repositories
+  const now = await tools.commit({ 'b/SKILL.md': SKILL('b') })
+  for (let turn = 0; turn < 2; turn++) {
+    const { repositories: rows } = await report()
+    expect(rows).toEqual([{ ...ready, commit: now, state: 'stale', cause: 'index.older_commit', indexed: before }])
+  }
+  const said = `${before.slice(0, 7)} indexed, ${now.slice(0, 7)} not yet`
+  const { stdout } = await runCommand(['status'], { env: settings() })
+  expect(stdout).toContain(`${said} [index.older_commit], 1 skill`)
+  const [, port] = await seen(service, /"metricsPort":(\d+)/)
+  expect(await (await fetch(`http://127.0.0.1:${port}/status`)).text()).toContain(said)
+})
+
+test('without a store there is nothing to tell, and the command creates none', async () => {
+  const store = join(folder, 'empty')
+  await mkdir(store)
+  for (const named of ['', `disk:${join(folder, 'absent')}`, `disk:${store}`]) {
+    const env = { ...settings(), MOUNTGLASS_STORE: named, XDG_DATA_HOME: join(folder, 'data') }
+    const { status, stdout, stderr } = startCommand(['status', '--json'], { env, cwd: folder })
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^MOUNTGLASS_STORE: there is no store at \S+\n$/)
+  }
+  expect(await readdir(folder, { recursive: true })).toEqual(['empty'])
 })
 
 test('the findings are those of the interface', async () => {

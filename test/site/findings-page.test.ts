@@ -117,11 +117,34 @@ test('by skill the gravest come first, each skill once, whatever the page of the
   expect(new Set([...first, ...second]).size).toBe(100)
 })
 
+test('a skill has its declared name everywhere, and by kind its path where the name does not tell it', async () => {
+  const { get } = await openWith([
+    { ...found('skills/pdf', HIDDEN), name: 'pdf' },
+    { ...found('skills/old', HIDDEN), name: 'declared' },
+    { ...found('a/csv', HIDDEN), name: 'csv' },
+    { ...found('b/csv', HIDDEN), name: 'csv' },
+    { ...found('skills/rules', { ...BROKEN, path: 'SKILLSET.md' }), skill: 'skills/rules/SKILL.md', name: 'rules' },
+  ])
+  const kinds = textOf((await get(FINDINGS)).html)
+  for (const place of [
+    'pdf line 7',
+    'declared skills/old/SKILL.md :7',
+    'csv a/csv/SKILL.md :7',
+    'csv b/csv/SKILL.md :7',
+    'rules SKILLSET.md :9',
+  ])
+    expect(kinds).toContain(place)
+  expect(kinds).not.toMatch(/skills\/pdf|skill pdf/)
+  const skills = (await get(`${FINDINGS}&by=skill`)).html
+  expect(skills).toMatch(/<h3><a href="[^"]*skills\/old\/SKILL\.md">declared<\/a>/)
+})
+
 test('the list by kind goes on by its cursor', async () => {
   const { get } = await openWith(Array.from({ length: 130 }, (_, number) => found(`skills/s${number}`, { line: number + 1 })))
   const { html } = await get(FINDINGS)
   expect(attributesOf(html, 'a', 'href')).toContain(`${FINDINGS}&cursor=at-100&back=first`)
-  expect(textOf((await get(`${FINDINGS}&cursor=at-100&back=first`)).html)).toContain('skills/s129/SKILL.md')
+  const { html: second } = await get(`${FINDINGS}&cursor=at-100&back=first`)
+  expect(attributesOf(second, 'a', 'href')).toContain(`${PAGE}?view=skill&path=skills/s129/SKILL.md`)
 })
 
 test('without any there is one sentence, and the tab has its count', async () => {

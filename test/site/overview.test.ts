@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { SkillListing } from '#core/contract/shared.ts'
+import type { FindingLevel, SkillListing } from '#core/contract/shared.ts'
 import { withLevel } from '#core/finding-messages.ts'
 import { finding, reason } from '#words/findings.ts'
-import { browsePage, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
+import { browsePage, filePage, findingsPage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -31,6 +31,10 @@ const SKILLS = [
   skill('a/x/odd', { warnings: [{ code: 'name.invalid', level: 'breaks', message: 'odd' }] }),
   ...[0, 1, 2, 3].map(index => skill(`c/s${index}`)),
 ]
+const found = (directory: string, level: FindingLevel) => {
+  const path = `${directory}/SKILL.md`
+  return { code: 'body.long', level, path, message: 'long', skill: path }
+}
 const complete = (skills = SKILLS) =>
   readyMount({ skills, counts: { skills: skills.length, documents: 0 }, documents: [], license: MIT, manifest: undefined })
 
@@ -86,9 +90,22 @@ describe('a complete list of skills', () => {
   })
 
   test('marks the skills with findings, and says why a text is withheld', async () => {
-    const { get } = await open({ mounts: () => complete() })
-    const text = textOf((await get(PAGE)).html)
-    expect(text.match(/! 1 finding: odd/g)).toHaveLength(1)
+    const asked: string[] = []
+    const { get } = await open({
+      mounts: () => complete(),
+      findings: ({ query }) => {
+        asked.push(query.toString())
+        return query.has('cursor')
+          ? findingsPage([found('a/x/odd', 'style')], { nextCursor: null })
+          : findingsPage([found('a/x/odd', 'look'), found('top', 'style')], { nextCursor: 'next' })
+      },
+    })
+    const { html } = await get(PAGE)
+    const text = textOf(html)
+    // The skill has one warning and two findings; `top` has no warning.
+    expect(text.match(/! \d findings?: \S+/g)).toEqual(['! 1 finding: top', '! 2 findings: odd'])
+    expect([...html.matchAll(/class="row-mark" data-level="(\w+)"/g)].map(([, level]) => level)).toEqual(['style', 'look'])
+    expect(asked).toEqual(['limit=200', 'cursor=next&limit=200'])
     expect(attributesOf((await get(PAGE)).html, 'a', 'href')).toContain(`${PAGE}?view=findings&path=a/x/odd/SKILL.md`)
     expect(text).toContain('text withheld')
     expect(attributesOf((await get(PAGE)).html, 'a', 'href')).toContain('/docs/licenses')

@@ -22,7 +22,11 @@ export async function allFindings(app: TestApp, address: string, query: Record<s
 /** What the interface says of the folder that was checked: written a second time, from the report alone. Of a skill that is only described the sentence is free. */
 export function expectedFindings(report: Checked): ListedFinding[] {
   const described = new Set(report.skills.filter(({ delivery }) => delivery.kind === 'described').map(({ path }) => path))
-  const told = report.findings.filter(({ code }) => !OF_FOLDERS.has(code)).map(one => shown(one, described))
+  const names = new Map(report.skills.map(({ path, name }) => [path, name]))
+  const told = report.findings
+    .filter(({ code }) => !OF_FOLDERS.has(code))
+    .map(one => shown(one, described))
+    .map(one => ({ ...one, ...(names.has(one.skill ?? one.path) && { name: names.get(one.skill ?? one.path) }) }))
   const unique = new Map(told.map(one => [JSON.stringify(one), one]))
   return [...unique.values()].sort(inOrder).map(one => (one.message === '' ? { ...one, message: expect.any(String) } : one))
 }

@@ -24,6 +24,8 @@ export const CONTRACT: Readonly<Record<string, string>> = {
   'Of the front matter.': 'Im Frontmatter.',
   'What to do.': 'Was zu tun ist.',
   'The `SKILL.md` that it concerns.': 'Die `SKILL.md`, die er betrifft.',
+  'Of the skill that it concerns, or at whose `SKILL.md` it stands.':
+    'Des Skills, den er betrifft oder an dessen `SKILL.md` er steht.',
   'How many skills it keeps from agents, in full or in part, where it stands at another file.':
     'Wie viele Skills er Agenten ganz oder teilweise vorenthält, wenn er an einer anderen Datei steht.',
   'Findings of each level, whatever `level` asks for.': 'Befunde jeder Stufe, was immer `level` verlangt.',

@@ -352,7 +352,6 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     allSkills: 'Alle Skills mit Befunden',
     same: 'An jeder dieser Stellen: {message}.',
     toDo: 'Zu tun: {advice}.',
-    skill: 'Skill {name}',
     repository: 'das ganze Repository',
     costs: {
       one: 'Agenten bekommen deshalb {n} Skill nicht oder nicht ganz.',

@@ -354,7 +354,6 @@ export const VIEWS = {
     allSkills: 'All skills with findings',
     same: 'In each of them: {message}.',
     toDo: 'To do: {advice}.',
-    skill: 'skill {name}',
     repository: 'the whole repository',
     costs: {
       one: 'Keeps {n} skill from agents, in full or in part.',
