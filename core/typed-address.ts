@@ -80,7 +80,7 @@ export async function chooseReading(typed: TypedRepository, ask: (address: Addre
 }
 
 /** What a command that installs skills is given: `npx skills add owner/repository`. */
-function withoutCommand(words: string): string {
+export function withoutCommand(words: string): string {
   return /^(?:npx\s+(?:-\S+\s+)*)?skills\s+(?:add|a)\s+(\S+)/.exec(words)?.[1] ?? words
 }
 

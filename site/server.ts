@@ -21,6 +21,7 @@ import { listedAddresses, loadFeatured, suggest, UNKNOWN_LISTS } from './lib/rep
 import type { SkillTextOf } from './lib/sent-text.ts'
 import { type Versions, versionsOfClient } from './lib/versions.ts'
 import { type PeopleOfPages, readVisitor, stranger } from './lib/visitor.ts'
+import { withContent } from './lib/with-content.ts'
 
 export interface SiteOptions {
   client: ApiClient
@@ -177,10 +178,10 @@ async function openAstro(): Promise<AstroHandler> {
 /** How long suggestions go without a look at the lists. */
 const SUGGESTED_MS = 5_000
 
-/** `GET /suggest?q=`: names of listed repositories that contain the text, the same for everyone. */
-function suggestions({ client, listLocal = async () => [] }: SiteOptions) {
+/** `GET /suggest?q=`: names of listed repositories that contain the text, the same for everyone. None is empty or damaged. */
+function suggestions({ client, listLocal = async () => [], listed = UNKNOWN_LISTS }: SiteOptions) {
   let known: { readAt: number; addresses: Promise<string[]> } | null = null
-  const read = async () => listedAddresses((await loadFeatured(client)) ?? [], await listLocal())
+  const read = async () => withContent(listed, listedAddresses((await loadFeatured(client)) ?? [], await listLocal()))
   return async (request: FastifyRequest<{ Querystring: { q?: unknown } }>, reply: FastifyReply) => {
     const now = performance.now()
     if (known === null || now - known.readAt >= SUGGESTED_MS) known = { readAt: now, addresses: read() }

@@ -2,7 +2,7 @@ import { FAILSAFE_SCHEMA, load } from 'js-yaml'
 import { type Address, formatAddress } from '#core/address.ts'
 import type { BrowsePage } from '#core/contract/browse.ts'
 import { FRONT_MATTER_BYTES, YAML_DEPTH } from '#core/limits.ts'
-import { joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
+import { isInside, joinPath, MANIFEST_FILE, parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { ApiClient } from './api-client.ts'
 
 /** The patterns of a manifest, in its order. */
@@ -33,6 +33,23 @@ const READ_CHARACTERS = String(FRONT_MATTER_BYTES + 1_024)
 export async function loadLeftOut(client: ApiClient, address: Address, { path, entries }: BrowsePage): Promise<LeftOut | null> {
   const manifest = joinPath(path as RepoPath, MANIFEST_FILE)
   if (!entries.some(entry => entry.path === manifest && entry.delivered !== false)) return null
+  return await readLeftOut(client, address, manifest)
+}
+
+/** What the nearest manifest above a folder leaves out that the address serves; `null` where none leaves out anything. */
+export async function nearestLeftOut(client: ApiClient, address: Address, folder: RepoPath): Promise<LeftOut | null> {
+  let at = folder
+  for (let turn = 0; turn < FOLDERS_TRIED && isInside(address.path, at); turn++) {
+    const leftOut = await readLeftOut(client, address, joinPath(at, MANIFEST_FILE))
+    if (leftOut !== null || at === address.path) return leftOut
+    at = parentOf(at)
+  }
+  return null
+}
+
+const FOLDERS_TRIED = 8
+
+async function readLeftOut(client: ApiClient, address: Address, manifest: RepoPath): Promise<LeftOut | null> {
   const result = await client.get('files', formatAddress(address), { path: manifest, limit: READ_CHARACTERS })
   const patterns = result.ok ? readPatterns(result.answer.content) : []
   return patterns.length === 0 ? null : { path: manifest, patterns }

@@ -103,11 +103,11 @@ function refLines({ address }: MountPage, refs: RefList, link: Link): string[] {
 }
 
 function versionLines(
-  { address, request, refs }: MountPage,
+  { address, mount, request, refs }: MountPage,
   { history }: Extract<PageContent, { kind: 'versions' }>,
   link: Link,
 ): string[] {
-  const versions = refs === null ? [] : versionsOf(refs, address)
+  const versions = refs === null ? [] : versionsOf(refs, address, mount.commit)
   const hrefOf = (from: string) => pageHref(address, 'changes', { path: request.path, from })
   return [
     'Add `&from=` with a branch, a tag or a commit.',

@@ -2,13 +2,16 @@ import { type Address, atPath, formatAddress, type OwnerName, parseAddress } fro
 import { isShortenedSha } from '#core/commit-sha.ts'
 import type { BrowseEntry, BrowsePage } from '#core/contract/browse.ts'
 import type { RefList } from '#core/contract/refs.ts'
+import type { ListedRepositories } from '#core/listed-repositories.ts'
 import { baseNameOf, isInside, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
-import { ACCOUNT_HOST, contentHref, ownerHref, pageHref } from './links.ts'
+import { nearestLeftOut } from './left-out.ts'
+import { ACCOUNT_HOST, contentHref, lineHref, ownerHref, pageHref } from './links.ts'
 import { nearNames } from './near-names.ts'
 import { findNearRefs, type NearRef, tagsOf } from './refs.ts'
 import { type PresentPart, presentOf, presentOfError } from './unshown.ts'
 import type { Versions } from './versions.ts'
+import { withContent } from './with-content.ts'
 import { findEntry } from './withheld.ts'
 
 /** What does not exist, by the code of the error. */
@@ -34,6 +37,8 @@ export interface MissingPart {
   near: NearName[]
   /** Of a missing ref: some that exist. */
   refs?: { kind: 'tags' | 'branches'; names: NearName[] }[]
+  /** Of a missing path: the nearest manifest that leaves anything out, and its first line that does. */
+  leftOut?: NearName | null
 }
 
 /** What an error of a page is about: a part that does not exist, or something that is there and not shown. */
@@ -56,6 +61,7 @@ interface Sources {
   versions: Versions
   /** Addresses of repositories that everyone may open. */
   listLocal: () => Promise<readonly string[]>
+  listed: Pick<ListedRepositories, 'peek'>
 }
 
 /**
@@ -66,7 +72,7 @@ interface Sources {
  */
 export async function loadLost(sources: Sources, address: Address, error: ApiError, path?: string): Promise<Lost | null> {
   const kind = Object.hasOwn(MISSING, error.code) ? MISSING[error.code as keyof typeof MISSING] : null
-  if (kind === 'repository') return await loadMissingRepository(sources.listLocal, address)
+  if (kind === 'repository') return await loadMissingRepository(sources, address)
   if (kind === 'ref') return path === undefined && error.reason === undefined ? await loadMissingRef(sources, address) : null
   if (kind === 'path' || kind === 'file' || kind === 'skill')
     return await loadLostPath(sources.client, address, error, kind, path)
@@ -87,9 +93,12 @@ export async function loadMissingAccount(client: ApiClient, named: OwnerName): P
  * The same for a repository that does not exist and for one that the visitor may not see. Of a host with accounts nothing is looked up: the account
  * would be asked about once for several repositories, which tells which of them are new to the service, and each made-up name would cost questions.
  */
-async function loadMissingRepository(listLocal: Sources['listLocal'], address: Address): Promise<MissingPart> {
-  const near = address.host === ACCOUNT_HOST ? [] : findNearRepositories(await listLocal(), address)
-  const named = near.map(one => ({ name: formatAddress(one).slice(1), href: formatAddress(one) }))
+async function loadMissingRepository(
+  { listLocal, listed }: Pick<Sources, 'listLocal' | 'listed'>,
+  address: Address,
+): Promise<MissingPart> {
+  const near = address.host === ACCOUNT_HOST ? [] : findNearRepositories(await listLocal(), address).map(formatAddress)
+  const named = (await withContent(listed, near)).map(one => ({ name: one.slice(1), href: one }))
   return {
     kind: 'repository',
     named: address,
@@ -167,7 +176,15 @@ async function loadLostPath(
     missing: next?.missing ?? asked,
     folder: next?.folder ?? null,
     near: near.length > 0 || kind !== 'skill' ? near : await findNearSkills(client, mount, next?.missing ?? asked),
+    leftOut: next === null ? null : await findLeftOut(client, mount, next.folder),
   }
+}
+
+/** It depends on the folder alone: what is left out and what is absent there have the same link. */
+async function findLeftOut(client: ApiClient, mount: Address, folder: RepoPath): Promise<NearName | null> {
+  const leftOut = await nearestLeftOut(client, mount, folder)
+  const line = leftOut?.patterns[0]?.line
+  return leftOut === null || line === undefined ? null : { name: leftOut.path, href: lineHref(mount, leftOut.path, line) }
 }
 
 /** What a link leads to, as the list of its folder has it. */

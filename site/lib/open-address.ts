@@ -1,17 +1,30 @@
-import { type Address, formatAddress } from '#core/address.ts'
+import { type Address, atPath, formatAddress, parseAddress } from '#core/address.ts'
 import type { ListedState } from '#core/listed-repositories.ts'
 import { baseNameOf, type RepoPath, ROOT } from '#core/repo-path.ts'
-import { chooseReading, readTypedAddress, type TypedAddress, type TypedRepository } from '#core/typed-address.ts'
+import {
+  chooseReading,
+  type Reading,
+  readTypedAddress,
+  type TypedAddress,
+  type TypedRepository,
+  withoutCommand,
+} from '#core/typed-address.ts'
 import type { ApiClient } from './api-client.ts'
 import { ACCOUNT_HOST, contentHref, ownerHref, pageHref, searchHref } from './links.ts'
 import { findNearRepositories } from './not-found.ts'
 import { readAddress, readOwner } from './read-address.ts'
 import type { Ui } from './ui.ts'
+import { withContent } from './with-content.ts'
 
 /** The page for a text in the address field, or the error to show. `isIncomplete`: no repository is named. */
-export type OpenTarget = { location: string } | { message: string; isIncomplete: boolean }
+export type OpenTarget = { location: string } | { message: string; isIncomplete: boolean } | GithubElsewhere
 
-type Sources = Pick<App.Locals, 'client' | 'hosts' | 'baseUrl' | 'listLocal' | 'ui'>
+/** The text is of GitHub, which is not served. `local`: the page of the local repository of that owner and name, if everyone may open it. */
+export interface GithubElsewhere {
+  local: { name: string; href: string } | null
+}
+
+type Sources = Pick<App.Locals, 'client' | 'hosts' | 'baseUrl' | 'listLocal' | 'listed' | 'ui'>
 
 /** The page of what a text in the address field means: of a repository, of an owner, or else of a search for its words. */
 export async function openTarget(sources: Sources, text: string): Promise<OpenTarget> {
@@ -21,6 +34,8 @@ export async function openTarget(sources: Sources, text: string): Promise<OpenTa
     case 'owner':
       return { location: ownerHref(typed.owner.owner) }
     case 'unreadable': {
+      const elsewhere = await readOfGithub(sources, text)
+      if (elsewhere !== null) return elsewhere
       const owner = localOwnerOf(text, hosts)
       if (owner !== null) return { location: ownerHref(owner, 1, 'local') }
       const search = isOfWords(typed, text) ? searchHref(text) : null
@@ -32,13 +47,48 @@ export async function openTarget(sources: Sources, text: string): Promise<OpenTa
         const mount = await client.get('mounts', formatAddress(asked), {})
         return mount.ok ? null : mount.error.code
       })
-      if (file !== undefined) return { location: contentHref(address, file) }
-      const skill = await skillHref(client, typed, address)
-      if (skill !== null) return { location: skill }
-      const query = typed.query ?? (typed.other === undefined ? '' : `opened=${encodeURIComponent(typed.other)}`)
-      return { location: formatAddress(address) + (query === '' ? '' : `?${new URLSearchParams(query)}`) }
+      const skill = file === undefined ? await skillHref(client, typed, address) : null
+      return { location: skill ?? hrefOf(typed, { address, ...(file === undefined ? {} : { file }) }) }
     }
   }
+}
+
+/** The page of one reading of a text. */
+function hrefOf({ query, other }: TypedRepository, { address, file }: Reading): string {
+  if (file !== undefined) return contentHref(address, file)
+  const asked = query ?? (other === undefined ? '' : `opened=${encodeURIComponent(other)}`)
+  return formatAddress(address) + (asked === '' ? '' : `?${new URLSearchParams(asked)}`)
+}
+
+const OF_GITHUB_URL =
+  /^(?:(?:https?:\/\/)?(?:(?:www\.)?github|raw\.githubusercontent)\.com(?:\/|$)|(?:ssh:\/\/)?git@github\.com[:/]|\/?(?:owners\/)?gh\/.)/i
+
+/** `null` of a text that is not of GitHub, and where GitHub is served. */
+export async function readOfGithub(sources: Omit<Sources, 'ui'>, text: string): Promise<GithubElsewhere | null> {
+  const { hosts, listLocal, listed } = sources
+  if (hosts.includes(ACCOUNT_HOST) || !OF_GITHUB_URL.test(withoutCommand(text.trim()))) return null
+  const typed = readTypedAddress(text, { ...sources, hosts: [...hosts, ACCOUNT_HOST] })
+  if (typed.kind !== 'address') return { local: null }
+  const root = formatAddress({ ...typed.address, host: 'local', ref: null, path: ROOT })
+  const same = (await listLocal()).filter(one => one.toLowerCase() === root.toLowerCase())
+  const [found] = await withContent(listed, same.includes(root) ? [root] : same.slice(0, 1))
+  return { local: found === undefined ? null : { name: found.slice(1), href: await localHref(sources, typed, found) } }
+}
+
+/** The same version and path of the local repository at an address; its default branch if it has no such version. */
+async function localHref({ client }: Pick<Sources, 'client'>, typed: TypedRepository, root: string): Promise<string> {
+  const { owner, repository } = parseAddress(root, ['local'])
+  const toLocal = (reading: Reading): Reading => ({
+    ...(reading.file === undefined ? {} : { file: reading.file }),
+    address: { ...reading.address, host: 'local', owner, repository },
+  })
+  const longerRefs = (typed.longerRefs ?? []).map(toLocal)
+  const ask = async (asked: Address) => {
+    const mount = await client.get('mounts', formatAddress(asked), {})
+    return mount.ok ? null : mount.error.code
+  }
+  const chosen = await chooseReading({ kind: 'address', ...toLocal(typed), longerRefs }, ask)
+  return (await ask(atPath(chosen.address, ROOT))) === null ? hrefOf(typed, chosen) : root
 }
 
 /** With the owner and the name of a local repository in the case in which it is listed, if only one differs in case alone. */
@@ -154,26 +204,34 @@ interface Suggestions {
   repositories: string[]
   /** The login of an account, which may not exist. */
   account: string | null
+  /** Of a search for its words. */
+  search: string | null
 }
 
 /** Repositories of one owner that are offered. */
 const OFFERED = 5
 
-/**
- * Looks at the last name of a text.
- *
- * @param local addresses of local repositories that everyone may open
- */
-export function findSuggestions(text: string, local: readonly string[], hosts: readonly string[]): Suggestions {
+/** Looks at the last name of a text. A URL means what it says, and no repository of another place. */
+export async function findSuggestions(
+  { hosts, listLocal, listed }: Pick<Sources, 'hosts' | 'listLocal' | 'listed'>,
+  text: string,
+): Promise<Suggestions> {
   const words = text.trim()
+  if (isUrl(words)) return { repositories: [], account: null, search: null }
+  const local = await listLocal()
   const name = /\s/.test(words) ? '' : (words.split(/[/:@?#]/).findLast(Boolean) ?? '')
   const read = readAddress(`local/any/${name}`, ['local'])
   const near = 'error' in read ? [] : findNearRepositories(local, read.address).map(formatAddress)
   const account = hosts.includes(ACCOUNT_HOST) ? readOwner(`${ACCOUNT_HOST}/${words}`) : null
   return {
-    repositories: [...new Set([...repositoriesOf(local, name), ...near])],
+    repositories: await withContent(listed, [...new Set([...repositoriesOf(local, name), ...near])]),
     account: account !== null && 'owner' in account ? account.owner : null,
+    search: searchHref(text),
   }
+}
+
+function isUrl(words: string): boolean {
+  return /^(?:[a-z][a-z0-9+.-]*:\/\/|[^\s/@:]+@[^\s/:]+:)/i.test(words) || OF_GITHUB_URL.test(words)
 }
 
 /** The addresses of the repositories of an owner, whatever the case of its name; a few of very many. */

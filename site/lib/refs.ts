@@ -49,11 +49,29 @@ export function tagsOf({ branches, tags }: RefList): NearRef[] {
     .sort((left, right) => compare(right.name, left.name))
 }
 
-/** The refs that an address is most likely compared with: the tags, the latest version first, then branches. Without the address's own. */
-export function versionsOf(refs: RefList, { ref }: Address): NearRef[] {
+/**
+ * The refs that an address is most likely compared with: the tags, the latest version first, then branches. Without those that are the commit of the
+ * address.
+ */
+export function versionsOf(refs: RefList, { ref }: Address, commit: string): NearRef[] {
   const own = ref ?? refs.defaultBranch
+  const same = sameAs(refs, commit)
   const branches = refs.branches.map(({ name }) => ({ ref: name, name }))
-  return [...tagsOf(refs), ...branches].filter(one => one.ref !== own).slice(0, SHOWN_VERSIONS)
+  return [...tagsOf(refs), ...branches].filter(one => one.ref !== own && !same.has(one.ref)).slice(0, SHOWN_VERSIONS)
+}
+
+/** Whether a list has a version that may be another commit; of no list that is not known. */
+export function hasOthers(refs: RefList | null, commit: string): boolean {
+  if (refs === null) return true
+  const same = sameAs(refs, commit)
+  return comparableRefs(refs).some(ref => !same.has(ref))
+}
+
+/** The refs that are a commit, as an address spells them. */
+function sameAs(refs: RefList, commit: string): ReadonlySet<string> {
+  const commits = new Map(refs.tags.map(tag => [tag.name, tag.commit]))
+  const tags = tagsOf(refs).filter(({ name }) => commits.get(name) === commit)
+  return new Set([...tags.map(({ ref }) => ref), ...refs.branches.filter(one => one.commit === commit).map(({ name }) => name)])
 }
 
 const SHOWN_VERSIONS = 10

@@ -4,6 +4,7 @@ import type { SearchedRepositories } from '#core/listed-repositories.ts'
 import { findNearRepositories } from './not-found.ts'
 import { readAddress } from './read-address.ts'
 import { listedAddresses, loadFeatured } from './repository-rows.ts'
+import { withContent } from './with-content.ts'
 
 /** Skills of listed repositories that match words, and repositories whose names do. */
 export interface SearchPage {
@@ -29,7 +30,7 @@ export async function loadSearchPage(
   const addresses = listedAddresses((await loadFeatured(client)) ?? [], await listLocal())
   const result = await listed.search(addresses, query)
   const searched = addresses.length - (result?.unread.length ?? 0)
-  return { query, searched, result, named: findNamed(addresses, query) }
+  return { query, searched, result, named: await withContent(listed, findNamed(addresses, query)) }
 }
 
 /** Repositories whose names the words are, or nearly are. */

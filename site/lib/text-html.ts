@@ -40,9 +40,17 @@ export function wordsOf(query: string): string[] {
 /** `markHidden`, with a `mark` around each word that begins with one of the words. Scripts without spaces are marked within words. */
 export function markWords(text: string, words: readonly string[] = []): string {
   if (words.length === 0) return markHidden(text)
-  const pattern = new RegExp(`((?<![\\p{Script=Latin}\\p{N}])(?:${words.join('|')})\\p{Script=Latin}*)`, 'giu')
   return text
-    .split(pattern)
+    .split(patternOf(words))
     .map((piece, index) => (index % 2 === 0 ? markHidden(piece) : `<mark>${markHidden(piece)}</mark>`))
     .join('')
+}
+
+/** Whether `markWords` marks anything. */
+export function hasWords(text: string, words: readonly string[]): boolean {
+  return words.length > 0 && patternOf(words).test(text)
+}
+
+function patternOf(words: readonly string[]): RegExp {
+  return new RegExp(`((?<![\\p{Script=Latin}\\p{N}])(?:${words.join('|')})\\p{Script=Latin}*)`, 'giu')
 }

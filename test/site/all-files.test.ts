@@ -312,6 +312,55 @@ test('what is left out and what is absent are told alike, in words true for both
   expect(saidOf(left ?? '')).toContain('Nothing to read at x: it is not there, or SKILLSET.md leaves it out.')
 })
 
+test('what is absent and what is left out lead alike to the nearest manifest that leaves out anything', async () => {
+  const manifests: Record<string, string> = {
+    'SKILLSET.md': '---\nname: All\nexclude: [drafts/**]\n---\n',
+    'docs/SKILLSET.md': '---\nname: Docs\nexclude:\n  - plan*\n---\n',
+    'docs/plain/SKILLSET.md': 'Answer briefly.\n',
+  }
+  const { get } = await open({
+    ...ODD,
+    files: ({ query }) => {
+      const content = manifests[query.get('path') ?? '']
+      return content === undefined ? refusal('file.not_found') : filePage({ path: query.get('path') ?? '', content })
+    },
+    browse: ({ query }) => {
+      const path = query.get('path') ?? ''
+      return ['', 'docs', 'docs/plain'].includes(path) ? browsePage({ path, entries: [] }) : refusal('mount.path_not_found')
+    },
+  })
+  const pageOf = async (path: string) => (await get(`${PAGE}?view=file&path=${path}`)).html
+  expect((await pageOf('drafts/plan.md')).replaceAll('drafts', 'x')).toBe(
+    (await pageOf('absent/plan.md')).replaceAll('absent', 'x'),
+  )
+  expect(linksOf(await pageOf('drafts/plan.md'))).toContain(`${PAGE}?view=file&path=SKILLSET.md&look=exact#L3`)
+  expect(linksOf(await pageOf('docs/plain/gone.md'))).toContain(`${PAGE}?view=file&path=docs/SKILLSET.md&look=exact#L4`)
+  expect(linksOf(await pageOf('drafts/plan.md')).some(href => href.startsWith('/docs#'))).toBe(false)
+})
+
+test('where no manifest leaves out anything, the docs say what one may', async () => {
+  const { get } = await open({ ...ODD, files: () => refusal('file.not_found') })
+  const { html } = await get(`${PAGE}?view=file&path=absent/plan.md`)
+  expect(linksOf(html)).toContain('/docs#what-is-left-out')
+})
+
+test('damaged and empty repositories lead on to others of their owner, and not to themselves', async () => {
+  const reasons: Answers['mounts'] = ({ address }) =>
+    address.includes('empty')
+      ? refusal('mount.ref_not_found', { reason: 'empty' })
+      : refusal('mount.unavailable', { reason: 'damaged' })
+  const listLocal = async () => ['/local/acme/empty', '/local/acme/damaged', '/local/lone/damaged']
+  const { get } = await open({ mounts: reasons }, { listLocal })
+  for (const name of ['empty', 'damaged']) {
+    const { html } = await get(`/local/acme/${name}`)
+    expect(saidOf(html)).toContain('Other repositories of acme')
+    expect(saidOf(html).includes('Come back after the first push.')).toBe(name === 'empty')
+    expect(saidOf(html)).not.toContain('Reload this page')
+    expect(linksOf(html)).toContain('/owners/local/acme')
+  }
+  expect(linksOf((await get('/local/lone/damaged')).html)).not.toContain('/owners/local/lone')
+})
+
 test('damaged, empty and missing are three sentences, each with something to do', async () => {
   const { get } = await open({
     mounts: ({ address }) =>

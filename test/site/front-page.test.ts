@@ -289,3 +289,30 @@ test('the page of a local owner has the same rows', async () => {
   expect(none.status).toBe(404)
   expect(attributesOf(none.html, 'a', 'href')).toContain('/')
 })
+
+test('a search says what it found where, and no more than is true', async () => {
+  const skill = {
+    kind: 'skill' as const,
+    path: 'pdf/SKILL.md',
+    directory: 'pdf',
+    name: 'pdf',
+    description: 'Fills forms.',
+    translations: {},
+    license: { kind: 'open' as const, name: 'MIT', source: 'LICENSE' },
+    files: [{ path: 'pdf/colors.md', title: 'Colors', summary: 'Violet.' }],
+    moreFiles: 0,
+  }
+  const listed: ListedRepositories = {
+    ...listing(() => ({ kind: 'ready', facts: FACTS })),
+    search: async () => ({ found: [{ address: '/local/acme/kit', skills: [skill], hasMore: false }], unread: [], isCut: false }),
+  }
+  const { get } = await open({}, { listLocal: async () => ['/local/acme/kit'], listed })
+  const said = async (query: string) => textOf((await get(`/search?query=${query}`)).html)
+  const inFile = await said('violet+ink')
+  expect(inFile).toContain('Results for violet ink')
+  expect(inFile).toContain('A result may have only some of the words.')
+  expect(inFile).toMatch(/Found in its file pdf\/ ?colors\.md/)
+  const inDescription = await said('forms')
+  expect(inDescription).not.toContain('Found in its file')
+  expect(inDescription).not.toContain('only some of the words')
+})

@@ -10,12 +10,22 @@ const client = createApiClient(
     mounts: ({ address }) => (/@(?:main|v1\.0|feature%2Fnew%2Fx)$/.test(address) ? readyMount() : refusal('mount.ref_not_found')),
   }),
 )
-const LISTED = ['/local/acme/one', '/local/Obra/Superpowers', '/local/twice/Kit', '/local/twice/kit']
+const LISTED = ['/local/acme/one', '/local/Obra/Superpowers', '/local/twice/Kit', '/local/twice/kit', '/local/acme/broken']
+const DAMAGED = new Set(['/local/acme/broken'])
 const sources = {
   client,
   hosts: ['gh', 'local'],
   baseUrl: 'https://mountglass.example',
   listLocal: async () => LISTED,
+  listed: {
+    peek: async (asked: readonly string[]) =>
+      asked.map(address => ({
+        address,
+        description: null,
+        state: { kind: DAMAGED.has(address) ? ('damaged' as const) : ('unread' as const) },
+      })),
+    search: async () => null,
+  },
   ui: ENGLISH,
 }
 const open = (words: string) => openTarget(sources, words)
@@ -100,9 +110,27 @@ describe('the address field', () => {
     expect(await open(words)).toMatchObject({ message: expect.stringContaining(part) })
   })
 
-  test('takes no GitHub address where GitHub is not served', async () => {
-    const target = await openTarget({ ...sources, hosts: ['local'] }, 'https://github.com/acme/tools')
-    expect(target).toMatchObject({ message: expect.stringContaining('starts with local/') })
+  const SUPERPOWERS = 'local/Obra/Superpowers'
+  test.each([
+    ['https://github.com/acme/tools', null],
+    ['https://github.com/acme/broken', null],
+    ['https://github.com/', null],
+    ['git@github.com:obra/superpowers.git', ''],
+    ['npx skills add https://github.com/obra/superpowers', ''],
+    ['gh/obra/superpowers@main/skills', '@main/skills'],
+    ['https://github.com/obra/superpowers/tree/gone', ''],
+    ['https://github.com/obra/superpowers/blob/main/skills/a/SKILL.md', '@main?view=skill&path=skills/a/SKILL.md'],
+    ['https://github.com/obra/superpowers/tree/feature/new/x/skills', '@feature%2Fnew%2Fx/skills'],
+    ['https://raw.githubusercontent.com/obra/superpowers/v1.0/a.md', '@v1.0?view=file&path=a.md'],
+  ])('says where GitHub is not served what is here of %s', async (words, place) => {
+    const here = createApiClient(
+      answering({
+        mounts: ({ address }) =>
+          /@(?:main|v1\.0|feature%2Fnew%2Fx)$|^[^@]*$/.test(address) ? readyMount() : refusal('mount.ref_not_found'),
+      }),
+    )
+    const local = place === null ? null : { name: SUPERPOWERS, href: `/${SUPERPOWERS}${place}` }
+    expect(await openTarget({ ...sources, client: here, hosts: ['local'] }, words)).toEqual({ local })
   })
 
   test('an owner and a repository are those of the operator, where there are such', async () => {
@@ -116,7 +144,7 @@ describe('the address field', () => {
 
   test('takes no account where GitHub is not served', async () => {
     for (const words of ['gh/acme', 'https://github.com/acme', '/owners/gh/acme'])
-      expect(await openTarget({ ...sources, hosts: ['local'] }, words), words).toHaveProperty('message')
+      expect(await openTarget({ ...sources, hosts: ['local'] }, words), words).toEqual({ local: null })
   })
 
   test('does not speak of GitHub where GitHub is not served', async () => {

@@ -1,13 +1,20 @@
 import { expect, test } from 'vitest'
 import type { ListedRepositories } from '#core/listed-repositories.ts'
+import { refusal } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, useOpenedSite } from './support/opened-site.ts'
 
 useOpenedSite()
 
-const LOCAL = ['/local/acme/handbook', '/local/acme/tools', '/local/other/kit']
+const LOCAL = ['/local/acme/broken', '/local/acme/handbook', '/local/acme/tools', '/local/other/kit']
+/** One of the repositories is damaged. */
+const LISTED: ListedRepositories = {
+  peek: async asked =>
+    asked.map(address => ({ address, description: null, state: { kind: address.endsWith('broken') ? 'damaged' : 'unread' } })),
+  search: async () => null,
+}
 const page = async (words: string, hosts = ['local', 'gh']) => {
-  const { get, close } = await open({}, { hosts, listLocal: async () => LOCAL })
+  const { get, close } = await open({}, { hosts, listLocal: async () => LOCAL, listed: LISTED })
   const { status, html } = await get(`/open?address=${encodeURIComponent(words)}`)
   await close()
   const main = html.slice(html.indexOf('<main'), html.indexOf('</main'))
@@ -36,8 +43,10 @@ test('a repository that cannot be read is not named as an example', async () => 
 })
 
 test.each([
-  ['ftp://x.example/acme/tool', ['/local/acme/tools', '/search?query=ftp%3A%2F%2Fx.example%2Facme%2Ftool']],
-  ['https://gitlab.com/other/kit', ['/local/other/kit', '/search?query=https%3A%2F%2Fgitlab.com%2Fother%2Fkit']],
+  ['ftp://x.example/acme/tool', []],
+  ['https://gitlab.com/other/kit', []],
+  ['git@gitlab.com:acme/tool.git', []],
+  ['local/acme/tool/..', ['/search?query=local%2Facme%2Ftool%2F..']],
   ['', ['/local/acme/handbook']],
 ])('for %j, %j is suggested', async (words, meant) => {
   const { links } = await page(words)
@@ -49,4 +58,37 @@ test.each(['nonsense', 'two words', '-x'])('%j is searched for', async words => 
   const { status, headers } = await get(`/open?address=${encodeURIComponent(words)}`)
   expect([status, headers.location]).toEqual([302, `/search?${new URLSearchParams({ query: words })}`])
   await close()
+})
+
+test('of GitHub, where it is not served, one sentence is said, and the local repository of that name is linked', async () => {
+  const words = 'https://github.com/Acme/handbook/blob/main/docs/a.md'
+  const { get } = await open({}, { hosts: ['local'], listLocal: async () => LOCAL, listed: LISTED })
+  for (const target of [`/open?address=${encodeURIComponent(words)}`, '/gh/acme/handbook@main?view=file&path=docs/a.md']) {
+    const { html } = await get(target)
+    const main = html.slice(html.indexOf('<main'), html.indexOf('</main'))
+    expect(textOf(main)).toContain('GitHub is not served here.')
+    expect(textOf(main)).toMatch(/This server has local\/ ?acme\/ ?handbook/)
+    expect(textOf(main)).not.toMatch(/not understood/i)
+    expect(attributesOf(main, 'a', 'href').filter(href => href.startsWith('/local/'))).toHaveLength(1)
+  }
+  const other = await get(`/open?address=${encodeURIComponent('https://github.com/acme/tool')}`)
+  expect(attributesOf(other.html.slice(other.html.indexOf('<main')), 'a', 'href').filter(href => href !== '/')).not.toContain(
+    '/local/acme/tools',
+  )
+})
+
+test('a damaged repository is suggested nowhere', async () => {
+  const { get } = await open({ mounts: () => refusal('mount.repo_not_found') }, { listLocal: async () => LOCAL, listed: LISTED })
+  for (const target of [
+    '/open?address=%2F%2F%2F',
+    '/open?address=local%2Facme%2Fbroke%2F..',
+    '/local/acme/broke',
+    '/search?query=broken',
+  ]) {
+    const { html } = await get(target)
+    expect(attributesOf(html, 'a', 'href')).not.toContain('/local/acme/broken')
+  }
+  const suggested = (await get('/suggest?q=acme')).html
+  expect(suggested).toContain('/local/acme/handbook')
+  expect(suggested).not.toContain('broken')
 })

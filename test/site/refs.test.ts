@@ -109,6 +109,22 @@ test('the form of two refs offers the default branch, the latest versions and th
   expect(textOf(without)).toContain('Name an older version')
 })
 
+test('versions that are the shown commit are not offered', async () => {
+  const refs = (tags: { name: string; commit: string }[]) => () => refList({ branches: [{ name: 'main', commit: COMMIT }], tags })
+  const offered = async (answer: ReturnType<typeof refs>) => {
+    const site = await open({ refs: answer })
+    const main = (await site.get(`${PAGE}?view=changes`)).html.replace(/^.*<main/s, '').replace(/<\/main.*$/s, '')
+    const markdown = (await site.get(`${PAGE}?view=changes&format=markdown`)).html
+    await site.close()
+    return { main, links: attributesOf(main, 'a', 'href').filter(href => href.includes('from=')), markdown }
+  }
+  const only = await offered(refs([{ name: 'v1', commit: COMMIT }]))
+  expect(only.links).toEqual([])
+  expect(only.main).not.toContain('<select id="changes-')
+  expect(attributesOf(only.main, 'input', 'name')).toContain('from-other')
+  expect(only.markdown).not.toContain('from=v1')
+})
+
 test('the field for another ref wins over the list beside it', async () => {
   const { get } = await open({ refs: () => refList() })
   const { status, headers } = await get(`/open?address=${PAGE}&from=v1.2&from-other=abc1234&ref=main&ref-other=`)
