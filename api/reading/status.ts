@@ -100,13 +100,13 @@ function told(named: Named, state: State, isPrivate: boolean): NamedStatus {
   return { status: { repository: nameOf(named), ...state, ...UNKNOWN }, isPrivate }
 }
 
-/** What a host that does not answer leaves unknown is private. */
+/** A repository that its host does not show may have become private, so no page names it. */
 async function statusOfFeatured(sources: StatusSources, named: Named): Promise<NamedStatus> {
   const host = sources.hosts.find(({ segment }) => segment === named.host)
   const found = await host?.repository(named.owner, named.name).catch(() => null)
   if (found?.status === 'ok') return await statusOf(sources, found.value)
   const cause = found?.status === 'missing' ? 'mount.repo_not_found' : 'mount.unavailable'
-  return told(named, { commit: null, state: 'failed', cause }, found?.status !== 'missing')
+  return told(named, { commit: null, state: 'failed', cause }, true)
 }
 
 async function statusOf(sources: StatusSources, repository: HostRepository): Promise<NamedStatus> {
