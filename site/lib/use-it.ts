@@ -35,24 +35,6 @@ export function snippetsFor(address: Address, baseUrl: string, t: PageT, skillPa
   return [...snippets, { client: t('use.files'), place: null, code: `npx skills add ${quote(baseUrl + formatAddress(folder))}` }]
 }
 
-/** A command in pieces, of which a line shows all but `hidden`, and of a long `start` only its beginning. */
-interface CutCode {
-  start: string
-  /** What tells versions apart. */
-  version: string
-  /** The later digits of a hash. */
-  hidden: string
-  end: string
-}
-
-/** Cuts a command at the version of its address, or without one before the last name. */
-export function cutCode(code: string, ref: string | null): CutCode {
-  const at = ref === null ? code.lastIndexOf('/') : code.indexOf('@')
-  const [start, rest] = [code.slice(0, at), code.slice(at)]
-  const [, version = '', hidden = ''] = /^(@[0-9a-f]{7})([0-9a-f]{33})(?![0-9a-f])/.exec(rest) ?? []
-  return { start, version, hidden, end: rest.slice(version.length + hidden.length) }
-}
-
 /** Whether programs install the skill from here: they refuse some, and get those only that are served in full. */
 export function isInstallable({
   describedOnly,

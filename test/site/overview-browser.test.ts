@@ -20,6 +20,7 @@ const README = '# Kit\n\nEverything that a team needs to review changes, to plan
 const DESCRIPTION = 'Use when a change is reviewed: reads the difference, names what could break, and proposes tests for it.'
 const LONG = 'a'.repeat(64)
 const WIDE = 'w'.repeat(190)
+const DEEP = '.github/plugins/platform-sdk-python-with-a-long-name'
 
 type Files = Record<string, TestFile>
 
@@ -75,6 +76,17 @@ const REPOSITORIES: Record<string, Files[]> = {
     },
   ],
   odd: [ODD],
+  deep: [
+    {
+      LICENSE: MIT,
+      ...skills(3, `${DEEP}/skills`),
+      [`${DEEP}/AGENTS.md`]: 'Be kind.\n',
+      [`${DEEP}/CLAUDE.md`]: { link: 'AGENTS.md' },
+      [`${DEEP}/GEMINI.md`]: '![](a.png)\n',
+      [`${DEEP}/.github/copilot-instructions.md`]: 'Be kind.\n',
+      [`${DEEP}/more/AGENTS.md`]: 'Be kind.\n',
+    },
+  ],
 }
 
 describe.skipIf(!hasBrowser)('the overview in a browser', () => {
@@ -160,12 +172,106 @@ describe.skipIf(!hasBrowser)('the overview in a browser', () => {
     })
   })
 
+  test.each([
+    ['browse', 1024],
+    ['browse', 1280],
+    ['changes', 1280],
+    ['findings', 1280],
+    [`skill&path=${DEEP}/skills/review-1/SKILL.md`, 1280],
+    ['findings', 1920],
+  ])('the facts of a long address have their lines on ?view=%s of %i pixels', async (view, width) => {
+    const [facts, tabs] = await visit(`deep/${DEEP}?view=${view}`, width, async page => [
+      await page.locator('.mount-facts').boundingBox(),
+      await topOf(page, '.tabs'),
+    ])
+    expect(facts?.width).toBeGreaterThan(200)
+    expect(facts?.height).toBeLessThan(50)
+    expect(tabs).toBeLessThan(240)
+  })
+
+  test('facts stand beside a short address', async () => {
+    const [title, facts] = await visit('few?view=browse', 1280, async page => [
+      await page.locator('.mount-title').boundingBox(),
+      await page.locator('.mount-facts').boundingBox(),
+    ])
+    expect(facts?.x).toBeGreaterThan((title?.x ?? 0) + (title?.width ?? 0))
+    expect(facts?.y).toBeLessThan((title?.y ?? 0) + (title?.height ?? 0))
+  })
+
+  test.each([320, 390, 1280])('a change since the last version is told whole in a window of %i pixels', async width => {
+    await visit('changed', width, async page => {
+      const lines = await page
+        .locator('.changed-since li')
+        .evaluateAll(all => all.map(line => [line.scrollWidth - line.clientWidth, line.textContent]))
+      expect(lines.map(([hidden]) => hidden)).toEqual(lines.map(() => 0))
+      expect(lines.map(([, text]) => text).join()).toContain('| sh')
+    })
+  })
+
+  test.each(['Claude Code', 'VS Code', 'Codex'])('the code for %s is read to its end, its lines unbroken', async client => {
+    await visit('few', 1280, async page => {
+      await page.getByLabel('Agent', { exact: true }).selectOption(client)
+      const code = page.locator('.uses pre:visible')
+      const [height = 0, lines = 0] = await code.evaluate(pre => [pre.clientHeight, pre.textContent.split('\n').length])
+      expect(height).toBeLessThanOrEqual(lines * 20 + 8)
+      expect(
+        await code.evaluate(pre => {
+          pre.scrollLeft = pre.scrollWidth
+          const range = document.createRange()
+          range.selectNodeContents(pre)
+          return range.getBoundingClientRect().right <= pre.getBoundingClientRect().right + 1
+        }),
+      ).toBe(true)
+      const [about, facts] = [await page.locator('.mount-about').boundingBox(), await page.locator('.mount-facts').boundingBox()]
+      expect((facts?.y ?? 0) - (about?.y ?? 0) - (about?.height ?? 0)).toBeLessThan(12)
+      const chars = await page.locator('.mount-facts span').first().boundingBox()
+      expect((chars?.y ?? 0) - (facts?.y ?? 0)).toBeLessThan(12)
+    })
+  })
+
+  test.each([
+    ['en', 'Copy', 'Copied'],
+    ['de', 'Kopieren', 'Kopiert'],
+  ])('a button that copied says so: %s', async (locale, label, done) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale, permissions: ['clipboard-write'] })
+    try {
+      const page = await context.newPage()
+      await page.goto(`${service.baseUrl}/local/acme/few`)
+      const button = page.locator('.uses .copy:visible')
+      expect(await button.textContent()).toBe(label)
+      await button.click()
+      await page.locator('.uses .copy', { hasText: new RegExp(`^${done}$`) }).waitFor()
+      await page.locator('.uses .copy:visible', { hasText: new RegExp(`^${label}$`) }).waitFor()
+    } finally {
+      await context.close()
+    }
+  })
+
+  test('what is read first: a link is called one, each file has its page, and unfolding moves nothing aside', async () => {
+    await visit(`deep/${DEEP}`, 1280, async page => {
+      const rows = page.locator('.read-first li')
+      expect(await rows.nth(1).textContent()).toMatch(/^CLAUDE\.md link → AGENTS\.md · /)
+      const hrefs = await page
+        .locator('.read-first li > :first-child a')
+        .evaluateAll(all => all.map(link => link.getAttribute('href')))
+      const files = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.github/copilot-instructions.md']
+      expect(hrefs.map(href => new URL(href ?? '', service.baseUrl).searchParams.get('path'))).toEqual(
+        files.map(file => `${DEEP}/${file}`),
+      )
+      const nested = page.locator('.read-rest > p')
+      await page.locator('.read-rest summary').click()
+      const [folded, below] = [await page.locator('.read-rest details').boundingBox(), await nested.boundingBox()]
+      expect(below?.x).toBe(folded?.x)
+      expect(below?.y).toBeGreaterThanOrEqual((folded?.y ?? 0) + (folded?.height ?? 0))
+    })
+  })
+
   test('the menu and the choice say which command is shown, without a script', async () => {
     await visit(
       'few',
       1280,
       async page => {
-        const shown = () => page.locator('.uses :is(pre, .use-code):visible').allTextContents()
+        const shown = () => page.locator('.uses pre:visible').allTextContents()
         const { commit } = await service.get('mounts', '/local/acme/few')
         const server = `${service.baseUrl}/mcp/local/acme/few`
         expect(await shown()).toEqual([`claude mcp add --transport http acme-few ${server}@${commit}`])
@@ -182,7 +288,7 @@ describe.skipIf(!hasBrowser)('the overview in a browser', () => {
 
   test('the menu and the choice are remembered, and a phone opens them by a button', async () => {
     await visit('few', 390, async page => {
-      const shown = page.locator('.uses :is(pre, .use-code):visible')
+      const shown = page.locator('.uses pre:visible')
       expect(await shown.count()).toBe(0)
       await page.getByText('Add it to an agent').click()
       await page.getByLabel('Agent', { exact: true }).selectOption('Cursor')
@@ -218,6 +324,11 @@ describe.skipIf(!hasBrowser)('the overview in a browser', () => {
       const current = page.locator('.tabs [aria-current]')
       const [tab, tabs] = [await current.boundingBox(), await page.locator('.tabs').boundingBox()]
       expect((tab?.x ?? 0) + (tab?.width ?? 0)).toBeLessThanOrEqual((tabs?.x ?? 0) + (tabs?.width ?? 0) + 1)
+      const isCut = await page.locator('.tabs').evaluate(({ scrollLeft }) => scrollLeft > 0)
+      expect(isCut).toBe(true)
+      expect(await page.locator('.tabs.more-before').evaluate(element => getComputedStyle(element).maskImage)).toContain(
+        'gradient',
+      )
       for (const { width } of await page.locator('.tabs a').evaluateAll(all => all.map(one => one.getBoundingClientRect())))
         expect(width).toBeGreaterThanOrEqual(44)
       await page.keyboard.press('/')

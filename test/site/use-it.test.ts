@@ -4,7 +4,7 @@ import { formatAddress, parseAddress } from '#core/address.ts'
 import type { SkillListing } from '#core/contract/shared.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import { ENGLISH } from '#site/lib/ui.ts'
-import { cutCode, snippetsFor } from '#site/lib/use-it.ts'
+import { snippetsFor } from '#site/lib/use-it.ts'
 import { COMMIT, readyMount, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
@@ -37,17 +37,6 @@ describe.each(ADDRESSES)('the text copied for %s', text => {
     expect(same(claude[5])).toBe(same(server))
     const folder = formatAddress({ ...address, path: 'skills/a b' as RepoPath })
     expect(wordsOf('npx', codeOf('Install files instead')).map(same)).toEqual(['skills', 'add', same(BASE + folder)])
-  })
-
-  test('is cut into pieces that are the whole again, the version among them', () => {
-    for (const ref of [null, 'v1', COMMIT]) {
-      for (const { code } of snippetsFor({ ...address, ref }, BASE, ENGLISH.t).filter(({ place }) => place === null)) {
-        const { start, version, hidden, end } = cutCode(code, ref)
-        expect(start + version + hidden + end).toBe(code)
-        expect(version).toBe(ref === COMMIT ? `@${COMMIT.slice(0, 7)}` : '')
-        if (ref === 'v1') expect(end).toMatch(/^@v1/)
-      }
-    }
   })
 
   test('is a file that its client parses', () => {
