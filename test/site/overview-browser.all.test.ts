@@ -286,7 +286,7 @@ describe.skipIf(!hasBrowser)('the overview in a browser', () => {
     )
   })
 
-  test('the menu and the choice are remembered, and a phone opens them by a button', async () => {
+  test('the client is remembered, each address begins at its commit, and a phone opens the commands by a button', async () => {
     await visit('few', 390, async page => {
       const shown = page.locator('.uses pre:visible')
       expect(await shown.count()).toBe(0)
@@ -295,8 +295,9 @@ describe.skipIf(!hasBrowser)('the overview in a browser', () => {
       await page.getByRole('radio', { name: 'follows main' }).check()
       await page.goto(`${service.baseUrl}/local/acme/fifty`)
       await page.getByText('Add it to an agent').click()
+      const { commit } = await service.get('mounts', '/local/acme/fifty')
       expect(JSON.parse((await shown.allTextContents()).join())).toEqual({
-        mcpServers: { 'acme-fifty': { url: `${service.baseUrl}/mcp/local/acme/fifty` } },
+        mcpServers: { 'acme-fifty': { url: `${service.baseUrl}/mcp/local/acme/fifty@${commit}` } },
       })
     })
   })
