@@ -21,7 +21,7 @@ const KEPT_MS = 5_000
 type Peeked = PeekedRepository | null
 type Peek = (addresses: readonly string[]) => Promise<readonly Peeked[]>
 
-/** `ListedRepositories.peek`. It asks as everyone does, whoever requests the list. */
+/** Implements `ListedRepositories.peek`. Hosts are asked as a stranger, so that every visitor gets the same list. */
 export function peekReader(deps: Deps): Peek {
   let kept: { list: string; readAt: number; answer: ReturnType<Peek> } | null = null
   return addresses => {
@@ -82,7 +82,7 @@ async function readState(deps: Deps, mount: IndexedMount): Promise<ListedState> 
   return ready === null ? { kind: 'unavailable' } : { kind: 'ready', facts: await readFacts(deps, ready) }
 }
 
-/** `null` where the snapshot has no such folder. */
+/** `null` if the snapshot lacks the folder of the address. */
 export async function readyMount(mount: IndexedMount & { snapshot: Snapshot }): Promise<ReadyMount | null> {
   const folder = await readFolder(mount.snapshot, mount.address.path)
   return folder && { ...mount, status: 'ready', folder }

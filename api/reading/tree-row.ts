@@ -10,7 +10,7 @@ export async function readTreeRow(snapshot: Snapshot, path: RepoPath): Promise<E
   return listed ?? other
 }
 
-/** Whether a path is a symlink of which nothing may be told but its name. */
+/** Whether an entry is a symlink whose target no answer may name. */
 export function isUntoldLink({ why, target }: Pick<EntryRow, 'why' | 'target'>): boolean {
   return why === 'link' && target === undefined
 }

@@ -140,7 +140,7 @@ export const FolderRow = z.object({
   overview: FolderOverview.optional(),
   /** Of a public repository: the deepest folder, it or one below, around all content that no license governs; absent when there is none. */
   unlicensed: z.string().optional(),
-  /** Absent where there are no such files. */
+  /** Absent if the folder and those below it have none of these files. */
   readFirst: ReadFirst.optional(),
 })
 export type FolderRow = z.infer<typeof FolderRow>

@@ -131,7 +131,7 @@ class TreeFacts {
     return this.isListed(path) || this.#measured.get(path)?.isNamed === true
   }
 
-  /** Whether a path of a folder is a symlink to a folder, of which nothing may be named. */
+  /** Whether a path is a symlink to a folder, and not excluded. It is listed even if nothing behind it may be named. */
   #isLinkedFolder(path: RepoPath, folder: TreeFolder): boolean {
     const below = this.#plan.tree.folders.get(path)
     return below !== undefined && isOwnLink(below, folder) && this.#plan.policy.withheld.get(path) !== 'excluded'
