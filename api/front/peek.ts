@@ -1,8 +1,10 @@
+import { LRUCache } from 'lru-cache'
 import { type Address, parseAddress } from '#core/address.ts'
 import { mapFew } from '#core/concurrency/map-few.ts'
 import { withTimeout } from '#core/concurrency/timeout.ts'
 import { ServiceError } from '#core/errors.ts'
 import type { ListedFacts, ListedState, PeekedRepository } from '#core/listed-repositories.ts'
+import { entriesAtMost } from '#core/memory.ts'
 import type { HostRepository } from '#core/ports/git-host.ts'
 import { countsInMount } from '#core/snapshot/format.ts'
 import type { Deps } from '../deps.ts'
@@ -15,7 +17,8 @@ import type { Snapshot } from '../snapshot/snapshot-reader.ts'
 /** Addresses that are asked about at once, and the time for all of a list. */
 const AT_ONCE = 8
 const PEEK_MS = 1_500
-/** How long the answer to a list is given again. */
+/** How many lists are kept, those of the front page and of owners, and how long their answers are given again. */
+const KEPT_LISTS = 20
 const KEPT_MS = 5_000
 
 type Peeked = PeekedRepository | null
@@ -23,18 +26,17 @@ type Peek = (addresses: readonly string[]) => Promise<readonly Peeked[]>
 
 /** Implements `ListedRepositories.peek`. Hosts are asked as a stranger, so that every visitor gets the same list. */
 export function peekReader(deps: Deps): Peek {
-  let kept: { list: string; readAt: number; answer: ReturnType<Peek> } | null = null
+  const kept = new LRUCache<string, ReturnType<Peek>>({ ...entriesAtMost(KEPT_LISTS), ttl: KEPT_MS })
   return addresses => {
     const list = addresses.join('\n')
-    const readAt = performance.now()
-    if (kept?.list === list && readAt - kept.readAt < KEPT_MS) return kept.answer
-    const leftMs = () => readAt + PEEK_MS - performance.now()
-    const answer = mapFew(addresses, address => peekInTime(deps, address, leftMs()), AT_ONCE)
-    const own = { list, readAt, answer }
-    kept = own
+    const known = kept.get(list)
+    if (known) return known
+    const end = performance.now() + PEEK_MS
+    const answer = mapFew(addresses, address => peekInTime(deps, address, end - performance.now()), AT_ONCE)
+    kept.set(list, answer)
     // A failure is not given again.
     answer.catch(() => {
-      if (kept === own) kept = null
+      if (kept.peek(list) === answer) kept.delete(list)
     })
     return answer
   }

@@ -21,7 +21,8 @@ const BEGINNINGS = { limit: Number.POSITIVE_INFINITY, limitEach: 256, maxWaiting
  * `GET /git/local/<owner>/<name>/raw/<commit>/<path>`: raw files, as the git host of local repositories would serve them.
  *
  * Any file of the commit up to `RAW_FILE_BYTES` is served, binary ones too, except those that a manifest excludes, a failed boundary closes, or no
- * license permits to copy, and links that lead to what may not be named. The index knows which these are, so the route answers only once the commit is indexed, as the files endpoint does.
+ * license permits to copy, and links to what may not be named. The index knows which these are, so the route answers only once the commit is
+ * indexed, as the files endpoint does.
  *
  * A file above 1 MiB is compared with its id while it is sent. If it is damaged, the connection ends before the last bytes, so its
  * ETag is weak: no client joins such a part with a later answer.
