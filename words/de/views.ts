@@ -363,6 +363,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
   },
   use: {
     title: 'Zu einem Agenten hinzufügen',
+    button: 'Nutzen',
     client: 'Agent',
     version: 'Version',
     stays: 'bleibt bei {commit}',

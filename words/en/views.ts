@@ -365,6 +365,7 @@ export const VIEWS = {
   },
   use: {
     title: 'Add it to an agent',
+    button: 'Use it',
     client: 'Agent',
     version: 'Version',
     stays: 'stays at {commit}',
