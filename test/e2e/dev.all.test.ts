@@ -45,7 +45,7 @@ describe('npm run dev', () => {
       const answer = await fetch(origin + path)
       return `${answer.status} ${answer.headers.get('content-type')?.replace(/;.*/, '')} ${/<title>(.*?)</.exec(await answer.text())?.[1]}`
     }
-    expect(await read('/')).toContain('200 text/html Mountglass')
+    expect(await read('/')).toContain('200 text/html See what your agents read · Mountglass')
     expect(await read('/docs?lang=de')).toContain('200 text/html Was Mountglass ist')
     expect(await read('/docs/limits.md')).toContain('200 text/markdown')
     expect(await read('/nothing')).toContain('404 text/html Page not found')

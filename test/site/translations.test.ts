@@ -69,8 +69,9 @@ const SHARED = new Set([
   ...sentencesOf(DE)
     .filter(([path, sentence]) => ENGLISH.get(path) === sentence)
     .map(([, sentence]) => sentence),
-  // The last word of a path that is no page, which that page names.
+  // Paths that are no page, which the page of the error names.
   'nothing',
+  'two',
   ...['Mountglass', '/local/', '/gh/', 'SKILL.md', 'README', `Version ${manifest.version}`],
   ...['Claude Code', 'Codex', 'Cursor', 'VS Code', 'Gemini CLI', 'REST', 'mountglass check', 'owner/repository'],
 ])

@@ -5,7 +5,6 @@ import type { FRAME as EN_FRAME } from '../en/frame.ts'
 export const FRAME: Translation<typeof EN_FRAME> = {
   page: {
     skip: 'Zum Inhalt springen',
-    address: 'Adresse',
     site: 'Website',
     documentation: 'Dokumentation',
     programs: 'Für Programme',

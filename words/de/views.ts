@@ -4,7 +4,6 @@ import type { VIEWS as EN_VIEWS } from '../en/views.ts'
 /** The pages of an address. */
 export const VIEWS: Translation<typeof EN_VIEWS> = {
   mount: {
-    address: 'Adresse',
     views: 'Teile dieses Repositorys',
     overview: 'Übersicht',
     browse: 'Ordner',
@@ -17,7 +16,16 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     status: { ready: 'bereit', indexing: 'wird indexiert', failed: 'fehlgeschlagen' },
     verified: 'verifiziert',
     private: 'privat',
-    about: 'Was ein Agent von {address} erhält: {counts}.',
+    about: 'Was Agenten aus {address} lesen: {counts}.',
+    abouts: {
+      browse: 'Die Dateien von {address}, und welche davon Agenten bekommen.',
+      find: 'Die Skills und Dokumente von {address} durchsuchen.',
+      findings: 'Was anzusehen ist, bevor Agenten {address} lesen: {findings}.',
+      refs: 'Die Branches und Tags von {address}.',
+      changes: 'Was sich für Agenten in {address} geändert hat.',
+      changesSince: 'Was sich für Agenten in {address} seit {from} geändert hat.',
+      file: '{path} aus {address}, so wie Agenten die Datei bekommen.',
+    },
     pinned: 'festgelegt',
     openBranch: '{branch} öffnen',
     openPinned: 'dieser Commit',
@@ -235,6 +243,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
   },
   changes: {
     title: 'Was sich für Agenten geändert hat',
+    titleSince: 'Was sich für Agenten seit {from} geändert hat',
     about: 'Andere Dateien sind weggelassen.',
     fromLabel: 'Von',
     toLabel: 'Bis',

@@ -2,7 +2,6 @@
 export const FRAME = {
   page: {
     skip: 'Skip to content',
-    address: 'Address',
     site: 'Site',
     documentation: 'Documentation',
     programs: 'For programs',

@@ -1,7 +1,6 @@
 /** The pages of an address. */
 export const VIEWS = {
   mount: {
-    address: 'Address',
     views: 'Parts of this repository',
     overview: 'Overview',
     browse: 'Browse',
@@ -14,7 +13,17 @@ export const VIEWS = {
     status: { ready: 'ready', indexing: 'indexing', failed: 'failed' },
     verified: 'verified',
     private: 'private',
-    about: 'What an agent receives from {address}: {counts}.',
+    about: 'What agents read from {address}: {counts}.',
+    /** What a page says of itself where it is linked to. */
+    abouts: {
+      browse: 'The files of {address}, and which of them agents get.',
+      find: 'Search the skills and documents of {address}.',
+      findings: 'What to look at before agents read {address}: {findings}.',
+      refs: 'The branches and tags of {address}.',
+      changes: 'What changed for agents in {address}.',
+      changesSince: 'What changed for agents in {address} since {from}.',
+      file: '{path} of {address}, as agents get it.',
+    },
     pinned: 'pinned',
     openBranch: 'open {branch}',
     openPinned: 'this commit',
@@ -231,6 +240,7 @@ export const VIEWS = {
   },
   changes: {
     title: 'What changed for agents',
+    titleSince: 'What changed for agents since {from}',
     about: 'Other files are left out.',
     fromLabel: 'From',
     toLabel: 'To',
