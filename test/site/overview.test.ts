@@ -58,6 +58,18 @@ test('that there are no instruction files is said only where it is certain', asy
   ).toBe(false)
 })
 
+test('the numbers of rows are said to be tokens once, and that there are no skills is said once', async () => {
+  const sized = await open({ mounts: () => complete([skill('a/one', { tokens: 2_300 }), skill('a/two', { tokens: 7 })]) })
+  expect(textOf((await sized.get(PAGE)).html).match(/sizes in tokens/g)).toHaveLength(1)
+  await sized.close()
+  const plain = await open({ mounts: () => complete([skill('a/one')]) })
+  expect(textOf((await plain.get(PAGE)).html)).not.toContain('sizes in tokens')
+  await plain.close()
+  const { get } = await open({ mounts: () => complete([]) })
+  const text = textOf((await get(PAGE)).html)
+  expect([text.includes('0 skills'), text.includes('No skills and no documents here.')]).toEqual([false, true])
+})
+
 describe('a complete list of skills', () => {
   test('is grouped by folder, each with its count and its own address', async () => {
     const { get } = await open({ mounts: () => complete() })
@@ -103,7 +115,8 @@ describe('a complete list of skills', () => {
     const { html } = await get(PAGE)
     const text = textOf(html)
     // The skill has one warning and two findings; `top` has no warning.
-    expect(text.match(/! \d findings?: \S+/g)).toEqual(['! 1 finding: top', '! 2 findings: odd'])
+    expect(text.match(/! [\w ]+: \d findings?: \S+/g)).toEqual(['! Style: 1 finding: top', '! Look at this: 2 findings: odd'])
+    expect(attributesOf(html, 'a', 'title')).toContain('Look at this: 2 findings')
     expect([...html.matchAll(/class="row-mark" data-level="(\w+)"/g)].map(([, level]) => level)).toEqual(['style', 'look'])
     expect(asked).toEqual(['limit=200', 'cursor=next&limit=200'])
     expect(attributesOf((await get(PAGE)).html, 'a', 'href')).toContain(`${PAGE}?view=findings&path=a/x/odd/SKILL.md`)

@@ -92,6 +92,8 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     rules: 'Regeln: [{path}](rules)',
     withFindings: 'Skills mit Befunden',
     tokens: 'Tokens',
+    sizes: 'Größen in Tokens',
+    marked: '{level}: {findings}',
     allSkills: 'Alle {n} Skills durchsehen',
     documents: 'Dokumente',
     allDocuments: 'Alle {n} Dokumente durchsehen',
@@ -385,7 +387,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     folderAlone: 'Kopiert den Ordner des Skills, ohne seine Regeln und eingebundenen Dateien.',
     otherClient: 'Ein anderer MCP-Client',
     notInstallable:
-      'Dieser Skill wird nicht zum Installieren angeboten: Seine Warnungen sagen, warum. Ein Agent liest ihn über MCP und per REST.',
+      'Dieser Skill wird nicht zum Installieren angeboten: Seine Befunde sagen, warum. Ein Agent liest ihn über MCP und per REST.',
     wholeAddress: 'Der Server bietet alle Skills dieser Adresse an; ein Agent lädt diesen mit `load_skill` und seinem Pfad.',
   },
 }

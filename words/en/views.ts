@@ -88,6 +88,9 @@ export const VIEWS = {
     rules: 'Rules: [{path}](rules)',
     withFindings: 'Skills with findings',
     tokens: 'tokens',
+    sizes: 'sizes in tokens',
+    /** The gravest level of a skill's findings, and their number. */
+    marked: '{level}: {findings}',
     allSkills: 'Browse all {n} skills',
     documents: 'Documents',
     allDocuments: 'Browse all {n} documents',
@@ -387,7 +390,7 @@ export const VIEWS = {
     foldersAlone: 'Copies the skill folders, without rules and included files.',
     folderAlone: 'Copies the folder of the skill, without its rules and included files.',
     otherClient: 'Another MCP client',
-    notInstallable: 'This skill is not offered for installation: its warnings say why. An agent reads it over MCP and by REST.',
+    notInstallable: 'This skill is not offered for installation: its findings say why. An agent reads it over MCP and by REST.',
     wholeAddress: 'The server offers all skills of this address; an agent loads this one with `load_skill` by its path.',
   },
 } as const
