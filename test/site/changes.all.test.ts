@@ -27,6 +27,7 @@ beforeAll(async () => {
     'old/SKILL.md': skill('old', 'It goes.\n'),
   })
   await tools.tag('v1', first)
+  await tools.tag(`as-${'long'.repeat(50)}`, first)
   await tools.commit({
     'SKILLSET.md': '---\nname: all\n---\nBe <b>very</b> brief.\n',
     'a/SKILL.md': skill('a', 'One line.\nAnother \u202eline.\nSee [it](https://new.example/x).\n'),
