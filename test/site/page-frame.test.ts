@@ -33,6 +33,20 @@ test('the footer leads programs to one page, and has no other link for them', as
   expect(page).toContain('?format=markdown')
 })
 
+test('the field that opens a repository has another sign than those that search', async () => {
+  const signsOf = (html: string) =>
+    Object.fromEntries(
+      [...html.matchAll(/<(div class="header-field"|search class="find-form")>([\s\S]*?)<\/(?:div|search)>/g)].map(
+        ([, name = '', field = '']) => [name.includes('header') ? 'header' : 'find', attributesOf(field, 'path', 'd')],
+      ),
+    )
+  const { header, find } = signsOf((await site.get(SKILL)).html)
+  expect(header).toHaveLength(1)
+  expect(find).toHaveLength(1)
+  expect(header).not.toEqual(find)
+  expect(signsOf((await site.get('/docs')).html)['header']).toEqual(find)
+})
+
 describe.skipIf(!hasBrowser)('the frame of a page', () => {
   let browser: Browser
   beforeAll(async () => {
