@@ -6,6 +6,7 @@ import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiResult } from './api-client.ts'
 import { type FileDifference, loadFileDifference } from './file-difference.ts'
 import { isSkillPath } from './links.ts'
+import { loadUncompared, type UncomparedItem } from './not-compared.ts'
 import { type ChangedFile, loadSkillFiles } from './skill-files.ts'
 import { type ComparedText, loadSkillTexts } from './skill-texts.ts'
 
@@ -30,6 +31,10 @@ export interface ChangesList {
   page: ChangesPage
   /** Items among which there may be something to look at: on the first page those of later pages, too. */
   looked: readonly ChangeItem[]
+  /** These are all items of the comparison. */
+  isLookedWhole: boolean
+  /** On the first page: those that are not compared, as many as are named. */
+  uncompared: readonly UncomparedItem[]
 }
 
 /** What a comparison with an older side shows: a list, a skill, or one file. */
@@ -74,9 +79,17 @@ export async function loadComparison(
   if (!result.ok) return (await loadFileInstead(client, address, request, result)) ?? result
   const { answer, status } = result
   if (answer.status !== 'ready' || !('items' in answer)) return { status, state: answer as NotReady }
-  const looked =
-    request.cursor === undefined && answer.nextCursor !== null ? await readLooked(client, address, request) : answer.items
-  return { status, content: { kind: 'changes', list: { page: answer, looked } } }
+  return { status, content: { kind: 'changes', list: await listOf(client, address, request, answer) } }
+}
+
+async function listOf(client: ApiClient, address: Address, request: ChangesRequest, page: ChangesPage): Promise<ChangesList> {
+  if (request.cursor !== undefined) return { page, looked: page.items, isLookedWhole: false, uncompared: [] }
+  const { skills, documents } = page.notCompared
+  const [{ items, isWhole }, uncompared] = await Promise.all([
+    page.nextCursor === null ? { items: page.items, isWhole: true } : readLooked(client, address, request),
+    skills + documents === 0 ? [] : loadUncompared(client, { ...address, ref: page.to.commit }, page),
+  ])
+  return { page, looked: items, isLookedWhole: isWhole, uncompared }
 }
 
 /** A path that is neither a folder nor a skill may be a file. */
@@ -92,7 +105,11 @@ async function loadFileInstead(
 }
 
 /** The first items of all kinds. */
-async function readLooked(client: ApiClient, address: Address, { from, path }: ChangesRequest): Promise<ChangeItem[]> {
+async function readLooked(
+  client: ApiClient,
+  address: Address,
+  { from, path }: ChangesRequest,
+): Promise<{ items: ChangeItem[]; isWhole: boolean }> {
   const items: ChangeItem[] = []
   let cursor: string | null | undefined
   for (let pages = 0; pages < PAGES_READ && cursor !== null; pages++) {
@@ -102,7 +119,7 @@ async function readLooked(client: ApiClient, address: Address, { from, path }: C
     items.push(...result.answer.items)
     cursor = result.answer.nextCursor
   }
-  return items
+  return { items, isWhole: cursor === null }
 }
 
 /** `null` when no side has the file. Both are read at one commit each, whatever their branches do meanwhile. */

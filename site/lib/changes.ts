@@ -1,4 +1,5 @@
 import type { Address } from '#core/address.ts'
+import type { ChangedPart } from '#core/change-groups.ts'
 import type { ChangeFacts, ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import type { PageT } from '#words/t.ts'
@@ -43,7 +44,7 @@ export function pointWords(point: Point, t: PageT): string {
     case 'hidden':
       return t('changes.points.hidden', { codePoint: point.codePoint, count: String(point.count) })
     case 'script':
-      return t('changes.points.script', { path: point.path })
+      return t(`changes.points.script.${point.change}`, { path: point.path })
     case 'rules':
       return t(`changes.points.rules.${point.change}`)
     case 'more':
@@ -74,12 +75,30 @@ export function isDescribedOnly({ before, after }: Pick<SkillChangesPage['skill'
   return [before, after].some(side => side?.full === false)
 }
 
-/** Tokens of items before and after, as words; `null` if no side delivers a text. */
-export function tokensOf(items: readonly Pick<ChangeItem, 'before' | 'after'>[], { number, t }: Ui): string | null {
+/** Tokens of items before and after, as words; `null` if no side delivers a text, or where those of changed items are as many. */
+export function tokensOf(
+  items: readonly (Pick<ChangeItem, 'before' | 'after'> & { change: string })[],
+  { number, t }: Ui,
+): string | null {
   if (items.every(({ before, after }) => (before?.tokens ?? after?.tokens ?? null) === null)) return null
   const sum = (side: 'before' | 'after') => items.reduce((all, item) => all + (item[side]?.tokens ?? 0), 0)
-  const [before, after] = [number(sum('before')), number(sum('after'))]
-  return t('changes.tokens', { tokens: before === after ? `~${after}` : `~${before} → ~${after}` })
+  const [before, after] = [sum('before'), sum('after')]
+  if (before === after && items.every(({ change }) => change === 'changed')) return null
+  // What is sent on one side only has no other number.
+  const isOne = before === after || items.every(item => !item.before?.tokens || !item.after?.tokens)
+  return isOne ? t('counts.token', { n: after || before }) : t('changes.tokens', { before: number(before), after: number(after) })
+}
+
+/** The name of a part of an item that changed. */
+export function partWords(
+  item: Pick<ChangeItem, 'kind'> & { facts?: ChangeFacts },
+  part: ChangedPart['parts'][number],
+  t: PageT,
+): string {
+  if (part === 'serving') return t(`changes.serving.${item.facts?.serving ?? 'opened'}`)
+  if (part === 'metadata' && item.kind === 'document') return t('changes.listing')
+  if (part === 'metadata' && item.kind === 'manifest') return t('changes.ownWords')
+  return t(`changes.parts.${part}`)
 }
 
 /** A field of a front matter on both sides. */

@@ -192,6 +192,11 @@ export function isMarkdownPath(path: string): boolean {
   return /\.(?:md|markdown|mdown|mdx)$/i.test(path)
 }
 
+/** A file that an interpreter runs, by its ending. */
+export function isScriptPath(path: string): boolean {
+  return /\.(?:sh|bash|zsh|fish|ps1|bat|cmd|py|rb|pl|php|js|mjs|cjs)$/i.test(path)
+}
+
 /** In lower case, without its dot; of a name without one, the name: `makefile`. */
 export function extensionOf(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('.')) + 1).toLowerCase()

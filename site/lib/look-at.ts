@@ -1,7 +1,9 @@
+import { type ChangedPart, changedParts } from '#core/change-groups.ts'
 import type { Cause, ChangeItem, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
+import { isScriptPath } from './links.ts'
 
 /* What a reviewer reads first of a comparison: what can hurt, with what was there before. Pure. */
 
@@ -13,7 +15,8 @@ export type Point =
   | { kind: 'host'; host: string; path: string; line: number }
   | { kind: 'allowedTools'; before: FrontMatterValue | null; after: FrontMatterValue | null }
   | { kind: 'hidden'; codePoint: string; count: number; path: string; line: number }
-  | { kind: 'script'; path: string }
+  /** `change`: of a script of an item that was there before; `runnable`: a file that can be run now. */
+  | { kind: 'script'; path: string; change: 'added' | 'changed' | 'runnable' }
   /** `change`: of the manifest. */
   | { kind: 'rules'; path: string; change: Cause['change'] }
   /** There may be more than a limit lets list. */
@@ -82,10 +85,21 @@ export function pointsOf(item: FactItem | SkillChangesPage['skill']): Point[] {
     ...hosts.map(fact => ({ kind: 'host' as const, ...fact })),
     ...(allowedTools ? [{ kind: 'allowedTools' as const, ...allowedTools }] : []),
     ...hiddenCharacters.map(fact => ({ kind: 'hidden' as const, ...fact })),
-    ...executables.map(path => ({ kind: 'script' as const, path })),
+    ...executables.map(path => ({ kind: 'script' as const, path, change: 'runnable' as const })),
+    ...scriptsOf(item)
+      .filter(({ path }) => !executables.includes(path))
+      .map(({ path, change }) => ({ kind: 'script' as const, path, change })),
     ...rules.map(({ path, change }) => ({ kind: 'rules' as const, path, change })),
     ...(truncated ? [{ kind: 'more' as const, kinds: truncated }] : []),
   ]
+}
+
+/** Scripts of a skill that are new or differ, whatever their bits. */
+function scriptsOf(item: FactItem | SkillChangesPage['skill']): { path: string; change: 'added' | 'changed' }[] {
+  const causes = item.kind === 'skill' ? item.causes : []
+  return causes.flatMap(({ part, path, change }) =>
+    part === 'files' && change !== 'removed' && isScriptPath(path) ? [{ path, change }] : [],
+  )
 }
 
 function byGravity(left: Point, right: Point): number {
@@ -96,15 +110,18 @@ function gravityOf({ points: [first] }: LookRow): number {
   return first === undefined ? ORDER.length : ORDER.indexOf(first.kind)
 }
 
-/** Items that are no row to read first, by what happened to them. */
-export interface OtherItems {
-  moved: ChangeItem[]
-  added: ChangeItem[]
-  removed: ChangeItem[]
-  /** Of a license, or of who is sent the text. */
-  license: ChangeItem[]
-  words: ChangeItem[]
-}
+/** The groups of items that are no row to read first, in the order of a page. */
+export const OTHER_GROUPS = ['moved', 'added', 'removed', 'license', 'files', 'frontMatter', 'settings', 'words'] as const
+export type OtherGroup = (typeof OTHER_GROUPS)[number]
+export type OtherItems = Record<OtherGroup, ChangeItem[]>
+
+/** Parts that put a changed item into a group other than words: what agents may run, obey or be sent. The first that fits counts. */
+const GROUP_OF_PARTS: readonly { group: OtherGroup; kinds: readonly ChangeItem['kind'][]; parts: readonly string[] }[] = [
+  { group: 'license', kinds: ['skill', 'document', 'manifest'], parts: ['license', 'serving'] },
+  { group: 'files', kinds: ['skill'], parts: ['files'] },
+  { group: 'frontMatter', kinds: ['skill'], parts: ['metadata'] },
+  { group: 'settings', kinds: ['manifest'], parts: ['includes', 'exclusions'] },
+]
 
 /** Whether rows have everything of an item that changed. Rules are told where they are received. */
 function isTold(item: ChangeItem): boolean {
@@ -112,17 +129,30 @@ function isTold(item: ChangeItem): boolean {
   return pointsOf(item).length > 0
 }
 
+/** The parts of an item that its row has no point for: not its text either, in which most points are. */
+export function untoldParts(item: FactItem): ChangedPart[] {
+  const { description, allowedTools } = item.facts
+  const isField = description !== undefined || allowedTools !== undefined
+  const scripts = new Set(pointsOf(item).flatMap(point => (point.kind === 'script' ? [point.path] : [])))
+  return changedParts(item).flatMap(({ parts, causes }): ChangedPart[] => {
+    const others = parts.filter(part => part !== 'rules' && part !== 'body' && !(part === 'metadata' && isField))
+    const untold = causes.filter(({ path }) => !scripts.has(path))
+    return others.length === 0 || (causes.length > 0 && untold.length === 0) ? [] : [{ parts: others, causes: untold }]
+  })
+}
+
 /** The items in groups. One that changed and has points stands among the rows alone. */
 export function otherItems(items: readonly ChangeItem[]): OtherItems {
-  const changed = items.filter(item => item.change === 'changed' && !isTold(item))
-  const ofLicense = (item: ChangeItem) => item.parts.some(part => part === 'license' || part === 'serving')
-  return {
-    moved: items.filter(({ change }) => change === 'moved'),
-    added: items.filter(({ change }) => change === 'added'),
-    removed: items.filter(({ change }) => change === 'removed'),
-    license: changed.filter(ofLicense),
-    words: changed.filter(item => !ofLicense(item)),
-  }
+  const told = items.filter(item => item.change !== 'changed' || !isTold(item))
+  const grouped = Map.groupBy(told, groupOf)
+  return Object.fromEntries(OTHER_GROUPS.map(group => [group, grouped.get(group) ?? []])) as OtherItems
+}
+
+function groupOf(item: ChangeItem): OtherGroup {
+  if (item.change !== 'changed') return item.change
+  const parts: readonly string[] = item.parts
+  const fits = GROUP_OF_PARTS.find(one => one.kinds.includes(item.kind) && one.parts.some(part => parts.includes(part)))
+  return fits?.group ?? 'words'
 }
 
 /** The names of what moved: of the folders of a skill that was renamed, else the paths; `null` of an item that did not move. */

@@ -1,4 +1,5 @@
 import type { Skill } from '#core/contract/skill.ts'
+import { isScriptPath } from './links.ts'
 
 /** What of a list the first screen shows, and how many more there are. */
 export interface Shown<Item> {
@@ -37,7 +38,7 @@ export function riskOf({
 }: Pick<Skill, 'frontMatter' | 'facts' | 'files'>): SkillRisk | null {
   const tools = toolsOf(frontMatter['allowed-tools'])
   const { hosts = [], commands = [], executables = [] } = facts
-  const scripts = new Set([...executables, ...files.filter(path => SCRIPT.test(path))]).size
+  const scripts = new Set([...executables, ...files.filter(isScriptPath)]).size
   if (tools.length + scripts + hosts.length + commands.length === 0) return null
   // A script that a skill only links to is told by its line, too.
   return {
@@ -63,9 +64,6 @@ function shownTools(tools: readonly Tool[]): Shown<Tool> {
   const items = tools.slice(0, end < 0 ? undefined : end)
   return { items, more: tools.length - items.length }
 }
-
-/** Files that an interpreter runs, by their ending. */
-const SCRIPT = /\.(?:sh|bash|zsh|fish|ps1|bat|cmd|py|rb|pl|php|js|mjs|cjs)$/i
 
 /** The tools of the field `allowed-tools`: a list, or words with commas or blanks between them. Those that can do most stand first. */
 function toolsOf(value: Skill['frontMatter'][string] | undefined): Tool[] {

@@ -52,6 +52,8 @@ beforeAll(async () => {
     'a/only.sh': { mode: '100755', content: 'echo mode\n' },
     'a/logo.png': picture(16),
     'a/new.txt': 'It \u202ecomes <b>.\n',
+    'a/one.txt': 'One more.\n',
+    'a/two.txt': 'Two more.\n',
     'old-name/SKILL.md': null,
     'old-name/notes.txt': null,
     'new-name/SKILL.md': skill('new-name', steps),
@@ -82,7 +84,7 @@ const linkTo = (path: string, parameters = '') => `href="${changesOf(path, param
 test('the list has what to read first, then the rest, each with a link to its difference', async () => {
   const { html } = await get(LIST())
   const heads = [...html.matchAll(/<h3[^>]*>([^<]+) <span/g)].map(([, head]) => head)
-  expect(heads).toEqual(['Read these first', 'Renamed', 'Removed', 'Words only'])
+  expect(heads).toEqual(['Read these first', 'Not compared', 'Renamed or moved', 'Removed', 'Words only'])
   expect(html).toContain(linkTo('docs/guide.md'))
   expect(html).toContain(linkTo('docs/new.md', '&was=docs/old.md'))
   expect(html).toContain(linkTo('SKILLSET.md'))
@@ -92,7 +94,7 @@ test('the list has what to read first, then the rest, each with a link to its di
 test('more files behind a part than are named at once open without a script', async () => {
   const { html } = await get(LIST())
   const [, opened = ''] = /<summary>and 1 more<\/summary>(.*?)<\/details>/s.exec(html) ?? []
-  expect(textOf(opened)).toContain('a/run.sh')
+  expect(textOf(opened)).toContain('a/two.txt')
 })
 
 describe('the page of a skill', () => {

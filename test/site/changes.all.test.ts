@@ -61,12 +61,12 @@ test('the page has what to read first, then changes by signs and words, and link
   const { status, html } = await get(LIST())
   expect(status).toBe(200)
   for (const words of [
-    '+</span> added',
-    '−</span> removed',
+    'Added <span class="count">1</span>',
+    'Removed <span class="count">1</span>',
     'received by 2 skills',
     'new.example',
     'U+202E',
-    'Other files are left out.',
+    'Other files are not compared.',
   ])
     expect(html).toContain(words)
   expect(html).toContain(`view=changes&amp;path=b/SKILL.md&amp;from=${first}`)
@@ -94,7 +94,7 @@ test('skills that a rule alone changes are one entry with a link to each', async
 
   const one = (await get(`/local/acme/rules?view=changes&from=${from}&path=e/SKILL.md`)).html
   // A field of the front matter has no text of its own on the page.
-  expect(one).toMatch(/class="kind include">supporting files<\/span> <a [^>]*><bdi[^>]*>e\/<wbr>x\.sh<\/bdi><\/a> \(added\)/)
+  expect(one).toMatch(/class="meta">supporting files:<\/span> <a [^>]*><bdi[^>]*>e\/<wbr>x\.sh<\/bdi><\/a> \(added\)/)
   expect(one).toContain('<ins>echo</ins>')
   expect(one).toMatch(/<dt><bdi>license<\/bdi><\/dt><dd data-stop[^>]*><bdi class="both"[^>]*><ins>MIT<\/ins>/)
   expect(one).toContain(`href="/local/acme/rules?view=changes&amp;from=${from}"`)
@@ -124,7 +124,8 @@ test('facts have lines, commands and the description before and after; a hidden 
   expect(words(list)).toContain('now names setup.example ( a/ setup.sh , line 2 )')
   expect(list).toContain('<del>About a.</del> <ins>Use it always.</ins>')
   expect(list).toMatch(/href="\/local\/acme\/facts\?view=file&amp;path=a\/setup.sh&amp;look=exact#L2"/)
-  expect(list).toContain('Not compared: 1 skill. Their licenses allow no copies.')
+  expect(words(list)).toMatch(/Not compared 1 No known license allows copies .* are compared\. c [^.]*LICENSE/)
+  expect(list).toContain('href="/local/acme/facts?view=skill&amp;path=closed/c/SKILL.md"')
   const hidden = `/local/acme/facts@${middle}`
   const nothing = await page(hidden)
   expect(nothing).toContain('No difference in what is compared.')
@@ -134,6 +135,35 @@ test('facts have lines, commands and the description before and after; a hidden 
   expect(one).toContain('The texts are not compared: the license allows no copies.')
   expect(one).toContain('not compared</span>')
   expect(one).not.toContain('</span> unchanged')
+})
+
+test('where nothing is to be read first, the page says what was compared and what was not, and no more', async () => {
+  const quiet = await repositories.create('acme', 'quiet')
+  const from = await quiet.commit({
+    'package.json': MIT,
+    'a/SKILL.md': skill('a', 'One word.\n'),
+    'b/SKILL.md': skill('b', 'See [data](data.json).\n'),
+    'b/data.json': '{}\n',
+  })
+  await quiet.tag('v1', from)
+  const shown = async (files: Record<string, string>, query = '') => {
+    await quiet.commit(files)
+    await service.get('changes', '/local/acme/quiet', { from: 'v1' })
+    return words((await get(`/local/acme/quiet?view=changes&from=v1${query}`)).html)
+  }
+  const text = await shown({ 'a/SKILL.md': skill('a', 'Two words.\n') })
+  expect(text).toContain(
+    'Nothing to read first Compared and unchanged: the descriptions, allowed-tools , scripts and rules of skills.',
+  )
+  expect(text).toContain('Words only 1')
+  const german = await shown({ 'a/SKILL.md': skill('a', 'Three words.\n') }, '&lang=de')
+  expect(german).toContain('Nichts, was Sie zuerst lesen sollten Verglichen und unverändert: Beschreibungen')
+  const data = await shown({ 'b/data.json': '{"a":1}\n', 'c/SKILL.md': skill('c', 'New.\n') })
+  expect(data).toContain('the descriptions, allowed-tools and rules of skills.')
+  expect(data).toContain('Supporting files changed, and an agent may run them. Everything under Added is new')
+  const run = await shown({ 'b/run.sh': 'echo\n' })
+  expect(run).not.toContain('Nothing to read first')
+  expect(run).toContain('new script: b/ run.sh')
 })
 
 test('the page of a skill shows its texts on the thread, and the text of the repository as text', async () => {
@@ -215,9 +245,9 @@ test('a document that only got a license is not reported with another front matt
     return html.slice(html.indexOf('<main'))
   }
   const html = await main('en')
-  expect(html).toContain('>title or summary,</span>')
+  expect(words(html)).toContain('document · title or summary, license, text is sent now')
   expect(html).not.toContain('front matter')
-  expect(await main('de')).toContain('>Titel oder Zusammenfassung,</span>')
+  expect(words(await main('de'))).toContain('Titel oder Zusammenfassung, Lizenz, der Text wird jetzt gesendet')
 })
 
 test('Markdown has the same', async () => {
@@ -240,7 +270,7 @@ test('the form of a page has both sides, and a missing ref is reported', async (
 
 test('German visitors read German words', async () => {
   const { html } = await get(`${LIST()}&lang=de`)
-  for (const one of ['Was sich für Agenten geändert hat', 'entfernt', 'nennt jetzt']) expect(html).toContain(one)
+  for (const one of ['Was sich für Agenten geändert hat', 'Entfernt', 'nennt jetzt']) expect(html).toContain(one)
 })
 
 describe.skipIf(!hasBrowser)('in a browser without script', () => {

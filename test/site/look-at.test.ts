@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChangedSkill, ChangeItem } from '#core/contract/changes.ts'
-import { lookRows, otherItems } from '#site/lib/look-at.ts'
+import { lookRows, otherItems, untoldParts } from '#site/lib/look-at.ts'
 
 const SIDE = {
   sha256: null,
@@ -61,13 +61,61 @@ test('the description of a new skill is no change, and what it runs is', () => {
   expect(spell([changed('n', { change: 'added', before: null, parts: [], facts })])).toEqual([['n/SKILL.md', 1, 'command']])
 })
 
-test('other items stand by what happened to them, those of licenses apart from words', () => {
+test('a script that changed is read first, whatever its bits, and a file that is no script stands apart from words', () => {
+  const cause = (path: string, change: 'added' | 'changed' | 'removed') => ({ part: 'files', path, change }) as const
+  const item = changed('s', {
+    parts: ['files'],
+    causes: [
+      cause('s/data.json', 'changed'),
+      cause('s/gone.sh', 'removed'),
+      cause('s/new.py', 'added'),
+      cause('s/run.sh', 'changed'),
+    ],
+    facts: { executables: ['s/new.py'] },
+  })
+  const [row] = lookRows([item])
+  expect(row?.points).toEqual([
+    { kind: 'script', path: 's/new.py', change: 'runnable' },
+    { kind: 'script', path: 's/run.sh', change: 'changed' },
+  ])
+  expect(untoldParts(item)).toEqual([
+    {
+      parts: ['files'],
+      causes: [cause('s/data.json', 'changed'), cause('s/gone.sh', 'removed')].map(({ path, change }) => ({ path, change })),
+    },
+  ])
+  const data = changed('d', { parts: ['files'], causes: [cause('d/data.json', 'changed')] })
+  expect(lookRows([data])).toEqual([])
+  expect(otherItems([data]).files).toEqual([data])
+})
+
+test('a row names the parts that no point of it tells', () => {
+  const facts = { description: { before: 'Old.', after: 'New.' } }
+  expect(untoldParts(changed('d', { parts: ['body', 'metadata'], facts }))).toEqual([])
+  const hosts = [{ host: 'x.example', path: 'd/SKILL.md', line: 1 }]
+  expect(untoldParts(changed('d', { parts: ['body', 'metadata', 'license'], facts: { hosts } }))).toEqual([
+    { parts: ['metadata', 'license'], causes: [] },
+  ])
+})
+
+test('other items stand by what happened to them; what may run, obey or be sent stands apart from words', () => {
   const items = [
     changed('m', { change: 'moved', movedFrom: 'l/SKILL.md', parts: [] }),
     changed('a', { change: 'added', before: null, parts: [] }),
     changed('r', { change: 'removed', after: null, parts: [] }),
     changed('l', { parts: ['license'] }),
     changed('w'),
+    changed('f', { parts: ['body', 'files'] }),
+    changed('h', { parts: ['metadata'] }),
+    {
+      kind: 'manifest',
+      path: 'SKILLSET.md',
+      change: 'changed',
+      parts: ['exclusions'],
+      skills: 0,
+      before: null,
+      after: null,
+    } as const,
     changed('d', { facts: { description: { before: 'Old.', after: 'New.' } } }),
   ]
   const groups = Object.entries(otherItems(items)).map(([name, group]) => [name, group.map(({ path }: ChangeItem) => path)])
@@ -76,6 +124,9 @@ test('other items stand by what happened to them, those of licenses apart from w
     ['added', ['a/SKILL.md']],
     ['removed', ['r/SKILL.md']],
     ['license', ['l/SKILL.md']],
+    ['files', ['f/SKILL.md']],
+    ['frontMatter', ['h/SKILL.md']],
+    ['settings', ['SKILLSET.md']],
     ['words', ['w/SKILL.md']],
   ])
 })
