@@ -99,7 +99,7 @@ test('a row names the parts that no point of it tells', () => {
 })
 
 test('other items stand by what happened to them; what may run, obey or be sent stands apart from words', () => {
-  const items = [
+  const items: ChangeItem[] = [
     changed('m', { change: 'moved', movedFrom: 'l/SKILL.md', parts: [] }),
     changed('a', { change: 'added', before: null, parts: [] }),
     changed('r', { change: 'removed', after: null, parts: [] }),
@@ -115,7 +115,7 @@ test('other items stand by what happened to them; what may run, obey or be sent 
       skills: 0,
       before: null,
       after: null,
-    } as const,
+    },
     changed('d', { facts: { description: { before: 'Old.', after: 'New.' } } }),
   ]
   const groups = Object.entries(otherItems(items)).map(([name, group]) => [name, group.map(({ path }: ChangeItem) => path)])
