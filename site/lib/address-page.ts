@@ -15,6 +15,7 @@ import { cutAtParagraph } from './cut-at-paragraph.ts'
 import { type Delivery, loadDelivery } from './delivery.ts'
 import { type FindingsView, type FoundAtAddress, type Grouping, loadFindings, loadFound } from './findings-view.ts'
 import { type FilesShown, type FolderPage, loadFolderPage } from './folder-page.ts'
+import { type Governed, loadGoverned } from './governed.ts'
 import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, pageHref, VIEWS, type View } from './links.ts'
 import { loadOverview, type OverviewPage } from './overview.ts'
 import { readBack } from './pager.ts'
@@ -104,6 +105,8 @@ export type AddressPage =
       refs: RefList | null
       /** Of changes: what lies between the two commits. */
       between: BetweenCommits | null
+      /** Of a file: the skills that have their license from it. */
+      governed: Governed | null
     }
 
 /**
@@ -171,7 +174,11 @@ export async function loadAddressPage(
     }
   }
   const moved = latest !== null && latest.commit !== mount.answer.commit ? latest : null
-  const between = await loadBetween(versions, address, content)
+  const { index } = mount.answer
+  const [between, governed] = await Promise.all([
+    loadBetween(versions, address, content),
+    request.view === 'file' && index.status === 'ready' ? loadGoverned(client, address, index, request.path ?? '') : null,
+  ])
   return {
     kind: 'mount',
     status,
@@ -183,6 +190,7 @@ export async function loadAddressPage(
     findings,
     refs: refs?.ok ? refs.answer : null,
     between,
+    governed,
   }
 }
 

@@ -275,6 +275,51 @@ describe('file', () => {
     expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=file&path=CLAUDE.md`)
   })
 
+  test('a file that is not sent and declares the license of skills says so, with its line at the host', async () => {
+    const path = 'kit/.claude-plugin/plugin.json'
+    const license = { kind: 'open', name: 'MIT', source: path, line: 11 } as const
+    const asked: string[] = []
+    const licensed = (address: string, skills: number) => {
+      const mount = readyMount({ counts: { skills, documents: 0 } }, { address })
+      if (mount.index.status === 'ready') mount.index.skills = mount.index.skills.map(skill => ({ ...skill, license }))
+      return mount
+    }
+    const sourceUrl = `https://github.example/acme/tools/blob/1/${path}`
+    const { get } = await open(
+      {
+        mounts: ({ address }) => {
+          asked.push(address)
+          return licensed(address, address.endsWith('/kit') ? 1 : 60)
+        },
+        files: () => refusal('file.not_found', { sourceUrl }),
+        browse: () => browsePage({ entries: [] }),
+        skills: () => skillPage({ serving: { license, full: true, sourceUrl: '' } }),
+      },
+      { hosts: ['gh', 'local'] },
+    )
+    const { html } = await get(`/gh/acme/tools?view=file&path=${path}`)
+    expect(textOf(html).replace(/ ,/g, ',')).toContain('Line 11 of this file declares the license MIT, for 1 of 60 skills.')
+    expect(attributesOf(html, 'a', 'href')).toContain(`${sourceUrl}#L11`)
+    expect(asked).toContain('gh/acme/tools/kit')
+    // Without the folder of the file, some skills are not counted.
+    const { html: near } = await get(`/gh/acme/tools?view=file&path=.claude-plugin/plugin.json`)
+    expect(textOf(near)).not.toContain('declares')
+    // The head of a skill names the same file as its facts.
+    const head = (await get('/gh/acme/tools?view=skill&path=skills/pdf/SKILL.md')).html
+    expect(textOf(head.slice(head.indexOf('class="mount-facts'), head.indexOf('class="tabs-bar'))).replace(/ ,/g, ',')).toContain(
+      'MIT · plugin.json, line 11',
+    )
+  })
+
+  test('a license of more skills than are listed governs at least those', async () => {
+    const path = 'LICENSE'
+    const mount = readyMount({ counts: { skills: 60, documents: 0 } })
+    if (mount.index.status === 'ready')
+      mount.index.skills = mount.index.skills.map(skill => ({ ...skill, license: { kind: 'open', name: 'MIT', source: path } }))
+    const { get } = await open({ mounts: () => mount, files: () => filePage({ path }) })
+    expect(textOf((await get(`${PAGE}?view=file&path=${path}`)).html)).toContain('This file governs at least 1 of 60 skills.')
+  })
+
   test('of a manifest is marked as a rule, with its skills', async () => {
     const { get } = await open({ files: ({ query }) => filePage({ path: query.get('path') ?? '' }) })
     const { html } = await get(`${PAGE}?view=file&path=skills/SKILLSET.md`)
