@@ -1,0 +1,105 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { type Service, startService } from '#test/support/service.ts'
+import { hasBrowser, openBrowser } from './support/browser.ts'
+import { ensureBuilt } from './support/built-site.ts'
+
+const KIT = '/local/acme/kit'
+/** Pages whose content begins with the name of what they show. */
+const VIEWS = ['browse', 'changes', 'find&query=kit', 'findings', 'refs', 'file&path=LICENSE', 'skill&path=kit-1/SKILL.md']
+const PAGES = ['/', '/docs', '/open?address=kit', KIT, ...VIEWS.map(view => `${KIT}?view=${view}`)]
+/** A field of two parts has its frame around both. */
+const FIELDS = 'select, input:not([type="hidden"], [type="radio"], [type="checkbox"], .field input)'
+
+const skill = (name: string) => `---\nname: ${name}\ndescription: Use when a kit is packed.\n---\n\n# ${name}\n\nPack.\u202e\n`
+
+describe.skipIf(!hasBrowser)('the parts of pages', () => {
+  let repositories: TestRepositories
+  let service: Service
+  let browser: Browser
+
+  beforeAll(async () => {
+    await ensureBuilt()
+    repositories = await createRepositories()
+    const kit = await repositories.create('acme', 'kit')
+    const skills = Array.from({ length: 60 }, (_, index) => [`kit-${index}/SKILL.md`, skill(`kit-${index}`)])
+    await kit.tag('v1', await kit.commit({ LICENSE: 'No license.\n', ...Object.fromEntries(skills) }))
+    await kit.commit({ 'kit-1/SKILL.md': `${skill('kit-1')}More.\n` })
+    service = await startService({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root })
+    await service.get('mounts', `${KIT}@v1`)
+    await service.get('mounts', KIT)
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+    await repositories?.remove()
+  })
+
+  /** What is asked of each page, without what is the same. */
+  async function ofPages(pages: readonly string[], width: number, ask: (page: Page) => Promise<string[]>): Promise<string[]> {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, locale: 'de-DE' })
+    try {
+      const page = await context.newPage()
+      const told = new Set<string>()
+      for (const path of pages) {
+        await page.goto(service.baseUrl + path)
+        await page.evaluate('document.fonts.ready.then(() => 0)')
+        for (const one of await ask(page)) told.add(one)
+      }
+      return [...told]
+    } finally {
+      await context.close()
+    }
+  }
+
+  const stylesOf = (page: Page, selector: string, names: string[]) =>
+    page
+      .locator(selector)
+      .filter({ visible: true })
+      .evaluateAll(
+        (all, names) => all.map(one => names.map(name => getComputedStyle(one).getPropertyValue(name)).join(' ')),
+        names,
+      )
+
+  test('fields and menus have one frame and one height', async () => {
+    const names = ['height', 'border', 'border-radius', 'background-color']
+    expect(await ofPages(PAGES, 1280, page => stylesOf(page, FIELDS, names))).toHaveLength(1)
+  })
+
+  test('buttons that are words in a frame have one height and one weight', async () => {
+    const names = ['height', 'border', 'border-radius', 'background-color', 'font-weight']
+    const buttons = await ofPages(PAGES, 1280, page =>
+      stylesOf(page, '.pager a, main form:not(.address-field *, .ref-form) button', names),
+    )
+    expect(buttons).toHaveLength(1)
+  })
+
+  test('headings of views begin at one distance below the tabs, in one size', async () => {
+    const views = VIEWS.map(view => `${KIT}?view=${view}`)
+    const tops = await ofPages(views, 1280, async page => [
+      await page.evaluate(() => {
+        const bottomOf = (selector: string) => document.querySelector(selector)?.getBoundingClientRect().bottom ?? 0
+        const heading = document.querySelector('main h2')
+        const top = heading?.getBoundingClientRect().top ?? 0
+        return `${Math.round(top - bottomOf('.tabs-bar'))} ${heading && getComputedStyle(heading).fontSize}`
+      }),
+    ])
+    expect(tops).toHaveLength(1)
+  })
+
+  test.each([320, 390])('the current tab is whole in a window of %i pixels, and not where tabs fade', async width => {
+    const hidden = await ofPages(PAGES.slice(3), width, page =>
+      page.evaluate(() => {
+        const [tabs, current] = [document.querySelector('.tabs'), document.querySelector('.tabs [aria-current]')]
+        if (!tabs || !current) return []
+        const [frame, tab] = [tabs.getBoundingClientRect(), current.getBoundingClientRect()]
+        const fade = (edge: string) => (tabs.classList.contains(edge) ? 40 : 0)
+        const isWhole = tab.left >= frame.left + fade('more-before') && Math.floor(tab.right) <= frame.right - fade('more-after')
+        return isWhole ? [] : [`${current.textContent} ${tab.left} ${tab.right} of ${frame.left} ${frame.right}`]
+      }),
+    )
+    expect(hidden).toEqual([])
+  })
+})
