@@ -64,6 +64,29 @@ export function lookRows(items: readonly ChangeItem[]): LookRow[] {
     .sort((left, right) => gravityOf(left) - gravityOf(right) || compareBytes(left.path, right.path))
 }
 
+/** Rows of a page: those shown at once, those that its reader unfolds, and those that are named alone. */
+export interface CutRows {
+  open: readonly LookRow[]
+  folded: readonly LookRow[]
+  named: readonly LookRow[]
+}
+
+/** Rows that a page shows at once, and points of the rows that it has in full: a comparison may have thousands. */
+const OPEN_ROWS = 30
+const FULL_POINTS = 200
+
+/** The first rows in full, at least one, up to a number of points; each of the others has a page of its own. */
+export function cutRows(rows: readonly LookRow[]): CutRows {
+  let points = 0
+  const cut = rows.findIndex((row, at) => {
+    points += row.points.length
+    return at > 0 && points > FULL_POINTS
+  })
+  const full = cut < 0 ? rows.length : cut
+  const open = Math.min(OPEN_ROWS, full)
+  return { open: rows.slice(0, open), folded: rows.slice(open, full), named: rows.slice(full) }
+}
+
 /** The path of a file outside of the item; `null` for a point of the item itself. */
 function fileOf(point: Point, item: FactItem): string | null {
   if (!('path' in point)) return null

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChangedSkill, ChangeItem } from '#core/contract/changes.ts'
-import { lookRows, otherItems, untoldParts } from '#site/lib/look-at.ts'
+import { cutRows, lookRows, otherItems, untoldParts } from '#site/lib/look-at.ts'
 
 const SIDE = {
   sha256: null,
@@ -54,6 +54,20 @@ test('a fact of a file that many skills receive is told once, with their number'
   const rule = { part: 'rules', path: 'SKILLSET.md', change: 'changed' } as const
   const items = Array.from({ length: 900 }, (_, at) => changed(`s${at}`, { parts: ['rules'], causes: [rule], facts }))
   expect(spell(items)).toEqual([['SKILLSET.md', 900, 'command', 'rules']])
+})
+
+test('rows are whole up to a number of points, and the others are named', () => {
+  const commands = (path: string) =>
+    Array.from({ length: 3 }, (_, at) => ({ command: `sudo ${at}`, path: `${path}/SKILL.md`, line: at + 1 }))
+  const rows = lookRows(Array.from({ length: 900 }, (_, at) => changed(`s${at}`, { facts: { commands: commands(`s${at}`) } })))
+  const { open, folded, named } = cutRows(rows)
+  expect([...open, ...folded, ...named]).toEqual(rows)
+  expect([open.length, folded.length, named.length]).toEqual([30, 36, 834])
+  expect(cutRows(rows.slice(0, 31))).toEqual({ open: rows.slice(0, 30), folded: rows.slice(30, 31), named: [] })
+  expect(cutRows([])).toEqual({ open: [], folded: [], named: [] })
+  const [large, small] = rows as [(typeof rows)[number], (typeof rows)[number]]
+  const huge = { ...large, points: Array.from({ length: 999 }, () => large.points).flat() }
+  expect(cutRows([huge, small])).toEqual({ open: [huge], folded: [], named: [small] })
 })
 
 test('the description of a new skill is no change, and what it runs is', () => {
