@@ -161,7 +161,7 @@ export async function loadAddressPage(
   }
   const { status, content } = view ?? {
     status: mount.status,
-    content: await overviewContent(client, asking, mount.answer, request),
+    content: await overviewContent(client, asked.address, mount.answer, request),
   }
   if (content.kind === 'problem') {
     content.withheld = await loadWithheld(client, address, request.path ?? '', content.error.code)
@@ -383,7 +383,12 @@ function problem({ status, error }: { status: number; error: ApiError }): Loaded
   return { status, content: error.code === 'index.indexing' ? { kind: 'indexing' } : { kind: 'problem', error } }
 }
 
-async function overviewContent(client: ApiClient, address: string, { index }: Mount, request: PageRequest): Promise<PageContent> {
+async function overviewContent(
+  client: ApiClient,
+  address: Address,
+  { index }: Mount,
+  request: PageRequest,
+): Promise<PageContent> {
   if (index.status !== 'ready') return stateContent(index)
   return { kind: 'overview', overview: index, ...(await loadOverview(client, address, index, request)) }
 }

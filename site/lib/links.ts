@@ -197,6 +197,11 @@ export function isScriptPath(path: string): boolean {
   return /\.(?:sh|bash|zsh|fish|ps1|bat|cmd|py|rb|pl|php|js|mjs|cjs)$/i.test(path)
 }
 
+/** The first folder of a path whose name begins with a dot; `null` without one. */
+export function hiddenFolderOf(path: string): string | null {
+  return /^(?:.*?\/)??\.[^/]*(?=\/)/.exec(path)?.[0] ?? null
+}
+
 /** In lower case, without its dot; of a name without one, the name: `makefile`. */
 export function extensionOf(path: string): string {
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('.')) + 1).toLowerCase()

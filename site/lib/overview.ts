@@ -1,4 +1,4 @@
-import type { Address } from '#core/address.ts'
+import { type Address, formatAddress } from '#core/address.ts'
 import type { BrowseEntry, BrowsePage, DirectoryEntry } from '#core/contract/browse.ts'
 import type { FilePage } from '#core/contract/file.ts'
 import type { Mount, Overview } from '#core/contract/mount.ts'
@@ -6,6 +6,7 @@ import type { DocumentListing, SkillListing } from '#core/contract/shared.ts'
 import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient } from './api-client.ts'
 import { cutAtParagraph } from './cut-at-paragraph.ts'
+import { loadReadFirst, type ReadFirstRow } from './read-first.ts'
 
 /** What an address is, in one sentence. */
 export interface About {
@@ -44,6 +45,7 @@ export type SkillList = { kind: 'groups'; groups: SkillGroup[]; shown: number } 
 /** What the overview of an address shows beside the overview of the API. */
 export interface OverviewPage {
   list: SkillList
+  readFirst: ReadFirstRow[]
   /** The folders directly below the mounted one that hold documents, as far as they are listed. */
   documentFolders: DirectoryEntry[]
   /** The first paragraph of the README, if it may be shown. */
@@ -60,19 +62,24 @@ const FOLDERS_EXPANDED = 4
 /** Reads what an overview shows. A cursor continues the list of the folder `path`. */
 export async function loadOverview(
   client: ApiClient,
-  address: string,
+  named: Address,
   overview: Overview,
   request: { words: string; path: string | undefined; cursor: string | undefined },
 ): Promise<OverviewPage> {
   const { skills, counts } = overview
+  const address = formatAddress(named)
   const isComplete = counts.skills <= skills.length
   const { path, cursor } = request
   const top = await readFolder(client, address, { limit: String(FOLDER_ENTRIES) })
-  const readme = top?.overview && cursor === undefined ? await readReadme(client, address, top.overview.path) : null
+  const [readme, readFirst] = await Promise.all([
+    top?.overview && cursor === undefined ? readReadme(client, address, top.overview.path) : null,
+    loadReadFirst(client, named, overview, top),
+  ])
   const shown = {
     documentFolders: (top?.entries ?? []).filter(isFolderOfDocuments),
     readmeStart: top?.overview?.description ?? null,
     readme,
+    readFirst,
   }
   if (isComplete || top === null) return { list: groupSkills(skills, request.words), ...shown }
   const page =

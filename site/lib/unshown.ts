@@ -4,7 +4,7 @@ import { findingOf } from '#core/finding-messages.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { PageT } from '#words/t.ts'
 import type { ApiError } from './api-client.ts'
-import { contentHref, extensionOf, pageHref } from './links.ts'
+import { contentHref, extensionOf, hiddenFolderOf, isMarkdownPath, pageHref } from './links.ts'
 
 /* What is in the tree and a page does not show: each kind has its sentence and its way out. */
 
@@ -38,6 +38,8 @@ type Present =
   | 'lfs'
   | 'too_large'
   | 'not_sent'
+  /** A document in a hidden folder. */
+  | 'hidden'
   /** Whether it is there is not asked: the address shows another folder. */
   | 'outside'
 
@@ -119,5 +121,6 @@ function refusedOf(path: string, why: string | undefined, error: ApiError): Pres
   if (findingOf(error)?.case === 'lfs') return 'lfs'
   if (why === 'too_large') return 'too_large'
   if (isPicturePath(path)) return 'picture'
-  return why === 'not_text' ? 'not_text' : 'not_sent'
+  if (why === 'not_text') return 'not_text'
+  return isMarkdownPath(path) && hiddenFolderOf(path) !== null ? 'hidden' : 'not_sent'
 }

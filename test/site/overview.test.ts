@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { FindingLevel, SkillListing } from '#core/contract/shared.ts'
 import { withLevel } from '#core/finding-messages.ts'
+import { hiddenFolderOf } from '#site/lib/links.ts'
 import { finding, reason } from '#words/findings.ts'
 import { browsePage, filePage, findingsPage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
@@ -68,6 +69,47 @@ test('the numbers of rows are said to be tokens once, and that there are no skil
   const { get } = await open({ mounts: () => complete([]) })
   const text = textOf((await get(PAGE)).html)
   expect([text.includes('0 skills'), text.includes('No skills and no documents here.')]).toEqual([false, true])
+})
+
+test.each([
+  ['.github/copilot-instructions.md', '.github'],
+  ['a/.b/.c/d.md', 'a/.b'],
+  ['a/b.md', null],
+  ['.env', null],
+  ['a.b/c.md', null],
+])('the first hidden folder of %s is %s', (path, folder) => {
+  expect(hiddenFolderOf(path)).toBe(folder)
+})
+
+test('what is read first says why it is not sent, and which name agents look for', async () => {
+  const entry = (path: string, why?: 'not_delivered' | 'too_large') => ({
+    kind: 'file' as const,
+    path,
+    size: 9,
+    ...(why && { delivered: false as const, why }),
+  })
+  const COPILOT = '.github/copilot-instructions.md'
+  const folders: Record<string, ReturnType<typeof entry>[]> = {
+    '': [entry('Agents.md'), entry('CLAUDE.md', 'too_large'), entry('gemini.txt')],
+    '.github': [entry(COPILOT, 'not_delivered')],
+  }
+  const files = ['CLAUDE.md', COPILOT].map(path => ({ path, size: 9, delivered: false }))
+  const { get } = await open({
+    mounts: () => readyMount({ readFirst: { files, nested: 0 } }),
+    browse: ({ query }) => browsePage({ entries: folders[query.get('path') ?? ''] ?? [] }),
+    files: () => refusal('file.not_found', { sourceUrl: 'https://host.example/x' }),
+  })
+  const { html } = await get(PAGE)
+  const text = textOf(html)
+  const said = [
+    'CLAUDE.md 9 bytes · not sent: too large',
+    '.github/copilot-instructions.md 9 bytes · not sent: .github is a hidden folder',
+    'Agents.md 9 bytes · agents look for AGENTS.md',
+  ]
+  for (const line of said) expect(text).toContain(line)
+  expect(said.map(line => text.indexOf(line))).toEqual(said.map(line => text.indexOf(line)).sort((left, right) => left - right))
+  expect(text).not.toContain('gemini.txt')
+  expect(textOf((await get(`${PAGE}?view=file&path=${COPILOT}`)).html)).toContain('.github is a hidden folder')
 })
 
 describe('a complete list of skills', () => {

@@ -60,6 +60,8 @@ export const FILES: Translation<typeof EN_FILES> = {
     lfs: 'Der Text von {path} liegt in Git LFS: Das Repository enthält nur einen Verweis darauf.',
     too_large: '{path} ist zu groß, um gezeigt zu werden: Ein Text hat höchstens {limit}.',
     not_sent: '{path} wird Agenten nicht gesendet; deshalb wird der Text hier nicht gezeigt.',
+    hidden:
+      '{path} wird Agenten nicht gesendet; deshalb wird der Text hier nicht gezeigt: {hidden} ist ein versteckter Ordner, und dessen Dokumente fehlen.',
     outside: 'Diese Adresse zeigt nur {folder}, und {path} liegt außerhalb.',
     open: '[{path} öffnen](open)',
     whole: '[Im ganzen Repository danach suchen](whole)',

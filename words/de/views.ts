@@ -109,6 +109,14 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     nested: '{n} weitere in Ordnern darunter',
     onlyNested: '{n} in Ordnern darunter',
     notSent: 'nicht gesendet',
+    why: {
+      hidden: 'nicht gesendet: {folder} ist ein versteckter Ordner',
+      withheld: 'zurückgehalten: Keine Lizenz, die wir kennen, erlaubt Kopien',
+      too_large: 'nicht gesendet: zu groß',
+      not_text: 'nicht gesendet: kein Text',
+      link: 'nicht gesendet: ein Link auf etwas, das nicht gesendet wird',
+    },
+    otherCase: 'Agenten suchen {name}',
   },
   filter: {
     filter: 'Diese Skills filtern',

@@ -58,6 +58,8 @@ export const FILES = {
     lfs: 'The text of {path} is kept in Git LFS: the repository has only a pointer to it.',
     too_large: '{path} is too large to show: a text has {limit} at most.',
     not_sent: '{path} is not sent to agents, so its text is not shown here.',
+    hidden:
+      '{path} is not sent to agents, so its text is not shown here: {hidden} is a hidden folder, whose documents are left out.',
     outside: 'This address shows only {folder}, and {path} lies outside of it.',
     open: '[Open {path}](open)',
     whole: '[Look for it in the whole repository](whole)',

@@ -106,6 +106,15 @@ export const VIEWS = {
     nested: '{n} more in folders below',
     onlyNested: '{n} in folders below',
     notSent: 'not sent',
+    /** Why agents do not get a file. */
+    why: {
+      hidden: 'not sent: {folder} is a hidden folder',
+      withheld: 'withheld: no license that we recognise allows copies',
+      too_large: 'not sent: too large',
+      not_text: 'not sent: not text',
+      link: 'not sent: a link to what is not sent',
+    },
+    otherCase: 'agents look for {name}',
   },
   filter: {
     filter: 'Filter these skills',
