@@ -1,6 +1,6 @@
 import { findingOf } from '#core/finding-messages.ts'
 import { keyOfFinding, lineOf } from '#words/findings.ts'
-import type { PageT } from '#words/t.ts'
+import type { PageT, Said, Value } from '#words/t.ts'
 
 /** A warning or a diagnostic of an answer. */
 export interface AnsweredFinding {
@@ -19,6 +19,16 @@ export function lineOfFinding(finding: AnsweredFinding): number | null {
   const found = findingOf(finding)
   return found === undefined ? null : lineOf(found)
 }
+
+/** The field of front matter whose value lacks quotes: YAML reads a colon in it as that of an entry. */
+export function unquotedField(finding: AnsweredFinding): string | undefined {
+  const why = findingOf(finding)?.values?.why
+  const fault = isSaid(why) && why.key === 'reason.ofField' ? why.values?.why : undefined
+  const cause = isSaid(fault) && fault.key === 'reason.onLine' ? fault.values?.reason : undefined
+  return isSaid(why) && isSaid(cause) && cause.key === 'reason.yamlEntryIndent' ? String(why.values?.name) : undefined
+}
+
+const isSaid = (value: Value | undefined): value is Said => typeof value === 'object'
 
 /** The file that a warning is about, if it is not the skill. */
 export function fileOfFinding(finding: AnsweredFinding): string | undefined {

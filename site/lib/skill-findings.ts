@@ -2,7 +2,7 @@ import { FindingLevel, type Warning } from '#core/contract/shared.ts'
 import type { Skill } from '#core/contract/skill.ts'
 import { BODY_LONG_BYTES } from '#core/limits.ts'
 import type { PageKey, Values } from '#words/t.ts'
-import { lineOfFinding } from './finding.ts'
+import { lineOfFinding, unquotedField } from './finding.ts'
 import type { Ui } from './ui.ts'
 
 /** In the order of what matters. */
@@ -25,8 +25,14 @@ export function sentenceOfSkill(
     case 'description.missing':
       return { key: 'skill.found.noDescription', values: {} }
     case 'front_matter.repaired':
-      return finding.field === undefined && line !== null ? { key: 'skill.found.notYaml', values: { n: line } } : null
+      return finding.field === undefined && line !== null ? notYaml(line, unquotedField(finding)) : null
     default:
       return null
   }
+}
+
+function notYaml(line: number, field: string | undefined): { key: PageKey; values: Values } {
+  return field === undefined
+    ? { key: 'skill.found.notYaml', values: { n: line } }
+    : { key: 'skill.found.unquoted', values: { n: line, field } }
 }

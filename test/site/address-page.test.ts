@@ -135,6 +135,19 @@ describe('browse', () => {
     expect(text.match(/About/g)).toHaveLength(2)
   })
 
+  test.each([
+    [{ kind: 'unknown', name: null, source: 'LICENSE' }, 'No text is shown: LICENSE is not a license we recognise.'],
+    [
+      { kind: 'restricted', name: 'BUSL-1.1', source: 'SKILLSET.md' },
+      'No text is shown: BUSL-1.1 · SKILLSET.md allows no copies.',
+    ],
+    [{ kind: 'none', name: null, source: null }, 'No text is shown: there is no license.'],
+  ] as const)('documents without any text say which license withholds it', async (license, sentence) => {
+    const document = { path: 'docs/a.md', title: 'A', summary: '', license, describedOnly: true } as const
+    const { get } = await open({ mounts: () => readyMount({ documents: [document], counts: { skills: 1, documents: 1 } }) })
+    expect(textOf((await get(PAGE)).html)).toContain(sentence)
+  })
+
   test.each(['c++.md', '%5Bboop%5D.html', 'a b.md', '#1?.md', '日本語.md', 'a&b=c.md', "it's.md", 'x"y.md'])(
     'a file named %s opens from its folder under exactly that name',
     async name => {

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { keepFinding } from '#core/finding-messages.ts'
 import { ANSWERS_PER_PAGE, ANSWERS_READ, joinPages } from '#site/lib/delivery.ts'
-import { filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
+import { PAGES as en } from '#words/en/en.ts'
+import { finding, messageOf, reason } from '#words/findings.ts'
+import { filePage, type Question, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf, exactTextsOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -162,6 +165,31 @@ test('tokens are shown for each text, for a list of skills, and for the whole sk
   expect(textOf(part.html)).toContain('~1,234 tokens')
   expect(attributesOf(part.html, 'span', 'title')).toContain('0–9 of 99 characters · 9 bytes')
   expect(textOf((await get(PAGE)).html)).toContain('pdf 4.3k tokens')
+})
+
+test('the first of several rules, and the included files, say what they are', async () => {
+  const text = (path: string) => ({ path, content: 'x', fragment: whole('x') })
+  const { get } = await open({
+    skills: () =>
+      skillPage({ ruleChain: [text('SKILLSET.md'), text('skills/SKILLSET.md')], includes: [text('a.md'), text('b.md')] }),
+  })
+  const { html } = await get(SKILL)
+  for (const said of [en.skill.rulesAbout, en.skill.includesAbout]) expect(textOf(html).split(said)).toHaveLength(2)
+  const { get: getOne } = await open({ skills: () => skillPage({ ruleChain: [text('SKILLSET.md')] }) })
+  expect(textOf((await getOne(SKILL)).html)).not.toContain(en.skill.rulesAbout)
+})
+
+test('a value without quotes is said by its field and its line', async () => {
+  const why = reason('ofField', {
+    name: 'description',
+    why: reason('onLine', { reason: { key: 'reason.yamlEntryIndent' }, n: 3 }),
+  })
+  const told = finding('front_matter.repaired', { why })
+  const { get } = await open({
+    skills: () =>
+      skillPage({ warnings: [keepFinding({ code: told.code, level: 'breaks' as const, message: messageOf(told) }, told)] }),
+  })
+  expect(textOf((await get(SKILL)).html)).toContain('Front matter, line 3 : put the description in quotes.')
 })
 
 test('the front matter, which is not sent, is folded above the text of the skill on its first page', async () => {

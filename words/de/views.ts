@@ -87,7 +87,12 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     onlyReadme: 'Hier gibt es keine Skills, und außer der README keine Dokumente.',
     onlyReadmeDocument: 'Keine Dokumente außer der README.',
     noSkills: 'Keine Skills hier.',
-    documentsWithheld: 'Nur die Titel sind zu sehen: Keine bekannte Lizenz erlaubt Kopien dieser Texte ([warum](licenses)).',
+    documentsWithheld: {
+      none: 'Kein Text ist zu sehen: Es gibt keine Lizenz.',
+      unknown: 'Kein Text ist zu sehen: {place} ist keine Lizenz, die wir kennen.',
+      restricted: 'Kein Text ist zu sehen: {place} erlaubt keine Kopien.',
+      several: 'Kein Text ist zu sehen: Keine Lizenz, die wir kennen, erlaubt Kopien.',
+    },
     errors: 'Teile dieses Repositorys können fehlen: [{errors}](findings).',
     rules: 'Regeln: [{path}](rules)',
     withFindings: 'Skills mit Befunden',
@@ -227,11 +232,14 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     incomplete: 'Unvollständig',
     incompleteAbout: 'Eine erforderliche Datei fehlt. Ein Agent darf diesen Skill nicht befolgen.',
     kinds: { rule: 'Regel', skill: 'Skill', include: 'eingebundene Datei' },
+    rulesAbout: 'Regeln aus SKILLSET.md: zuerst die des Repositorys, dann die jedes Ordners.',
+    includesAbout: 'Dateien, die er immer braucht. Andere sind nur genannt; der Agent öffnet sie bei Bedarf.',
     place: '{kind} {n} von {all}',
     levels: { look: 'ansehen', breaks: 'Fehler', style: 'Stil' },
     found: {
       long: 'Lang: {size}. Ein Skill sollte unter 20 kB bleiben.',
       noDescription: 'Ohne Beschreibung weiß ein Agent nicht, wann er den Skill verwenden soll.',
+      unquoted: 'Frontmatter, [Zeile {n}](line): Setzen Sie {field} in Anführungszeichen.',
       notYaml:
         'Frontmatter, [Zeile {n}](line): kein gültiges YAML. Setzen Sie den Wert in Anführungszeichen; andere Programme lehnen die Datei ab.',
     },

@@ -83,7 +83,13 @@ export const VIEWS = {
     onlyReadme: 'No skills here, and no documents but the README.',
     onlyReadmeDocument: 'No documents but the README.',
     noSkills: 'No skills here.',
-    documentsWithheld: 'Only titles are shown: no license that is known allows copies of these texts ([why](licenses)).',
+    /** Of documents, by the kind of their license. */
+    documentsWithheld: {
+      none: 'No text is shown: there is no license.',
+      unknown: 'No text is shown: {place} is not a license we recognise.',
+      restricted: 'No text is shown: {place} allows no copies.',
+      several: 'No text is shown: no license that we recognise allows copies.',
+    },
     errors: 'Parts of this repository may be missing: [{errors}](findings).',
     rules: 'Rules: [{path}](rules)',
     withFindings: 'Skills with findings',
@@ -225,12 +231,16 @@ export const VIEWS = {
     incomplete: 'Incomplete',
     incompleteAbout: 'A required file is missing. An agent must not follow this skill.',
     kinds: { rule: 'rule', skill: 'skill', include: 'included file' },
+    /** Before the first of several rules, and of the included files. */
+    rulesAbout: "Rules from SKILLSET.md: the repository's first, then each folder's.",
+    includesAbout: 'Files it always needs. Others are only listed; the agent opens them if it must.',
     place: '{kind} {n} of {all}',
     levels: { look: 'look at this', breaks: 'breaks', style: 'style' },
     /** Findings on the page of their skill, which shows what they are about. */
     found: {
       long: 'Long: {size}. Keep a skill below 20 kB.',
       noDescription: 'No description, so an agent cannot tell when to use it.',
+      unquoted: 'Front matter, [line {n}](line): put the {field} in quotes.',
       notYaml: 'Front matter, [line {n}](line): not valid YAML. Put the value in quotes; other tools refuse this file.',
     },
     findDuplicates: 'Find them',
