@@ -175,7 +175,7 @@ describe('find', () => {
     const { status, html } = await get(`${PAGE}?view=find`)
     expect(status).toBe(200)
     expect(attributesOf(html, 'input', 'name')).toContain('query')
-    expect(textOf(html)).toContain('Names, descriptions and texts are searched: 1 skill and 1 document.')
+    expect(textOf(html)).toContain('Searches the names, descriptions and texts of 1 skill and 1 document.')
   })
 
   test('results are in order, with the matching files of a skill', async () => {
@@ -211,6 +211,6 @@ describe('find', () => {
 
   test('an empty result is shown as such', async () => {
     const { get } = await open({ find: () => findPage() })
-    expect(textOf((await get(`${PAGE}?view=find&query=pdf`)).html)).toContain('No skill or document matches these words.')
+    expect(textOf((await get(`${PAGE}?view=find&query=pdf`)).html)).toContain('No skill or document has these words.')
   })
 })

@@ -71,7 +71,7 @@ describe('the list of a folder', () => {
       'code.ts': 'not sent',
       gone: 'link',
       linked: 'link → skills',
-      'logo.png': 'a picture',
+      'logo.png': 'picture',
       'table.bin': 'not text',
       '.github': '41 files',
       skills: '2 skills',
@@ -122,7 +122,7 @@ describe('the list of a folder', () => {
     for (const name of ['AGENTS.md', 'closed.md', 'skills']) expect(saidOf(html)).toContain(name)
     for (const name of ['code.ts', 'logo.png', '.github']) expect(saidOf(html)).not.toContain(name)
     // Forty-one below a folder, and six files.
-    expect(saidOf(html)).toContain('47 other files here: show all')
+    expect(saidOf(html)).toContain('47 other files: show all')
     expect(linksOf(html)).toEqual(
       expect.arrayContaining([`${PAGE}?view=browse`, `${PAGE}?view=browse&path=skills&files=delivered`]),
     )

@@ -65,10 +65,10 @@ test('the first that is ready is an example to begin with, and all are rows: tho
     'Rules for skills/ Be brief.',
     'The skill itself When a PDF is at hand.',
     '1 other file, only listed The agent opens it if it must.',
-    'being read now',
+    'being indexed',
     'verified',
     '1 skill ',
-    'could not be read',
+    'could not be indexed',
   ])
     expect(text).toContain(words)
 })
@@ -79,7 +79,7 @@ test('while nothing is ready there is no example, and the page is asked for agai
     mounts: () => readyMount({}, { address: '/gh/acme/tools', index: { status: 'indexing' } }),
   })
   const { html } = await get('/')
-  expect(textOf(html)).toContain('being read now')
+  expect(textOf(html)).toContain('being indexed')
   expect(html).not.toContain('class="example"')
   expect(attributesOf(html, 'meta', 'http-equiv')).toEqual(['refresh'])
 })
@@ -103,7 +103,7 @@ describe('the address field is shown', () => {
 
 test('unreadable cards are reported, and a deployment without cards is not', async () => {
   const unread = await open({ featured: () => refusal('service.internal') })
-  expect(textOf((await unread.get('/')).html)).toContain('The featured repositories cannot be loaded now.')
+  expect(textOf((await unread.get('/')).html)).toContain('The list of repositories cannot be loaded now.')
   await unread.close()
   const none = await open({ featured: () => ({ items: [] }) })
   expect(textOf((await none.get('/')).html)).not.toContain('cannot be loaded')
@@ -213,10 +213,10 @@ test('local repositories follow what the operator features, each with its facts 
     'MIT',
     '2 findings',
     '4 Mar 2026',
-    'not read yet',
+    'not indexed yet',
     'no commits yet',
     'damaged',
-    'could not be read',
+    'could not be indexed',
   ])
     expect(text).toContain(words)
 })

@@ -52,7 +52,7 @@ test.each(HOSTILE)('a page of %s is bounded in both looks', async (_, text) => {
 test('a table that would be much larger than its text is shown as the text, with a note', async () => {
   content = FILLED_TABLE
   const { html } = await site.get('/local/acme/tools?view=file&path=docs/a.md&look=rendered')
-  expect(textOf(html)).toContain('This text is too large to be drawn. This is its exact text.')
+  expect(textOf(html)).toContain('This text is too large to render. This is the exact text.')
   expect(html).toContain('<pre class="exact"')
   expect(html.length).toBeLessThan(CHARACTERS + PAGE_BYTES)
   expect(outcomes.at(-1)).toMatch(/too_large|cached/)
@@ -75,7 +75,7 @@ test('while the renderer is busy, pages show the exact text with a note', async 
   )
   const { status, html } = await busy.get('/local/acme/tools?view=file&path=docs/a.md&look=rendered')
   await busy.close()
-  expect([status, textOf(html)]).toEqual([200, expect.stringContaining('This text cannot be drawn now.')])
+  expect([status, textOf(html)]).toEqual([200, expect.stringContaining('This text cannot be rendered now.')])
   expect(html).toContain('# Title')
 })
 

@@ -139,7 +139,7 @@ test('a repository whose default branch does not exist leads to the branches and
   expect(textOf(html)).toContain('Nothing here is called master . The repository names it as its default branch')
   expect(linksOf(html)).toEqual(expect.arrayContaining([`${PAGE}@trunk`, `${PAGE}@v1`]))
   const german = await get(PAGE, 'GET', { 'accept-language': 'de' })
-  expect(textOf(german.html)).toContain('Das Repository nennt ihn als Standard-Branch, hat aber keinen solchen Branch')
+  expect(textOf(german.html)).toContain('Das Repository nennt ihn als Standardbranch, hat aber keinen solchen Branch')
 })
 
 test('a repository without a commit is no missing ref', async () => {

@@ -66,7 +66,7 @@ test('of GitHub, where it is not served, one sentence is said, and the local rep
   for (const target of [`/open?address=${encodeURIComponent(words)}`, '/gh/acme/handbook@main?view=file&path=docs/a.md']) {
     const { html } = await get(target)
     const main = html.slice(html.indexOf('<main'), html.indexOf('</main'))
-    expect(textOf(main)).toContain('GitHub is not served here.')
+    expect(textOf(main)).toContain('This server shows no repositories of GitHub.')
     expect(textOf(main)).toMatch(/This server has local\/ ?acme\/ ?handbook/)
     expect(textOf(main)).not.toMatch(/not understood/i)
     expect(attributesOf(main, 'a', 'href').filter(href => href.startsWith('/local/'))).toHaveLength(1)

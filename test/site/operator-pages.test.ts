@@ -116,7 +116,7 @@ describe('a legal page', () => {
     const { get } = await open({ legal: () => refusal('legal.not_found') })
     for (const path of ['/terms', '/privacy']) {
       const { status, html } = await get(path)
-      expect([status, textOf(html).includes('The operator of this service has published no such text.')]).toEqual([404, true])
+      expect([status, textOf(html).includes('The operator of this server has published no such text.')]).toEqual([404, true])
     }
     expect(textOf((await get('/nothing')).html)).not.toContain('operator')
   })

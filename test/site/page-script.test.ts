@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('the script of a page', () => {
       await page.getByRole('button', { name: 'Copy the path' }).click()
       await page.getByText('Copied.').waitFor({ state: 'attached' })
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe('skills/pdf/SKILL.md')
-      await page.getByRole('button', { name: 'Copy the pinned link' }).click()
+      await page.getByRole('button', { name: 'Copy permalink' }).click()
       const pinned = `${PAGE}@${COMMIT}?view=skill&path=skills%2Fpdf%2FSKILL.md`
       await page.waitForFunction(`navigator.clipboard.readText().then(text => text.endsWith('${pinned}'))`)
     }))

@@ -156,7 +156,7 @@ describe('skill', () => {
       { skills: () => skillPage(parts), mounts: ({ address }) => readyMount({}, { address: `/${address}` }) },
       { hosts: ['local', 'gh'] },
     )
-    expect(textOf((await get(SKILL)).html)).toContain('SKILL.md as a raw file')
+    expect(textOf((await get(SKILL)).html)).toContain('SKILL.md, raw')
     expect(textOf((await get(SKILL.replace('/local/', '/gh/'))).html)).toContain('SKILL.md on the git host')
   })
 
@@ -323,7 +323,7 @@ describe('file', () => {
   test('of a manifest is marked as a rule, with its skills', async () => {
     const { get } = await open({ files: ({ query }) => filePage({ path: query.get('path') ?? '' }) })
     const { html } = await get(`${PAGE}?view=file&path=skills/SKILLSET.md`)
-    expect(textOf(html)).toContain('An agent receives the text of this file as a rule before every skill below its folder')
+    expect(textOf(html)).toContain('Agents get the text of this file as a rule before every skill of its folder')
     expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining([`${PAGE}/skills`, '/docs/rules']))
     expect(textOf((await get(`${PAGE}?view=file&path=docs/guide.md`)).html)).not.toContain('as a rule')
   })

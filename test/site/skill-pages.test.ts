@@ -160,7 +160,7 @@ test('tokens are shown for each text, for a list of skills, and for the whole sk
   })
   const whole = textOf((await get(SKILL)).html)
   expect(whole).toContain('SKILLSET.md ~1 token')
-  expect(whole).toContain('Takes ~1,235 tokens')
+  expect(whole).toContain('Length ~1,235 tokens')
   const part = await get(`${SKILL.replace('?', '@v1?')}&page=2`)
   expect(textOf(part.html)).toContain('~1,234 tokens')
   expect(attributesOf(part.html, 'span', 'title')).toContain('0–9 of 99 characters · 9 bytes')

@@ -58,7 +58,7 @@ test('pages of addresses and skills offer it, at the branch and pinned', async (
     const text = textOf(html).replaceAll(' ', '')
     const folder = target === SKILL ? '/skills/pdf' : ''
     expect(text).toContain(`npxskillsadd${BASE}${PAGE}@${COMMIT}${folder}`)
-    expect(textOf(html).includes('The server offers all skills of this address')).toBe(target === SKILL)
+    expect(textOf(html).includes('Adds all skills of ')).toBe(target === SKILL)
   }
 })
 

@@ -28,10 +28,10 @@ export const COUNTS: Words['counts'] = {
   minute: { one: '{n} Minute', other: '{n} Minuten' },
   copiedHidden: { one: 'Kopiert, mit {n} unsichtbaren Zeichen.', other: 'Kopiert, mit {n} unsichtbaren Zeichen.' },
   frontMatterLine: { one: '{n} Zeile Frontmatter, nicht gesendet', other: '{n} Zeilen Frontmatter, nicht gesendet' },
-  moreFinding: { one: '{n} weiterer Fund', other: '{n} weitere Funde' },
+  moreFinding: { one: '{n} weiterer Befund', other: '{n} weitere Befunde' },
   script: { one: 'hat {n} Skript', other: 'hat {n} Skripte' },
   hidden: {
-    one: '{n} unsichtbares Zeichen ist in diesem Text markiert. Ein Agent erhält es wie jedes andere Zeichen.',
-    other: '{n} unsichtbare Zeichen sind in diesem Text markiert. Ein Agent erhält sie wie alle anderen Zeichen.',
+    one: '{n} unsichtbares Zeichen ist in diesem Text markiert. Agenten bekommen es wie jedes andere Zeichen.',
+    other: '{n} unsichtbare Zeichen sind in diesem Text markiert. Agenten bekommen sie wie alle anderen Zeichen.',
   },
 }

@@ -10,8 +10,7 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'address.invalid_path':
     'der Pfad enthält ein leeres Segment, . oder .., einen Rückstrich oder ein Steuerzeichen; verwenden Sie einen kanonischen Pfad',
   'address.too_long': 'die Adresse ist länger als 2.048 Byte oder 64 Segmente; kürzen Sie sie',
-  'request.invalid':
-    'ein Parameter ist ungültig, oder der Cursor gehört nicht zu dieser Anfrage; berichtigen Sie ihn, oder beginnen Sie auf der ersten Seite',
+  'request.invalid': 'der Link ist falsch, oder nicht mehr richtig; beginnen Sie auf der ersten Seite',
   'request.not_found': 'diese Route gibt es nicht; /api/v1/openapi.json führt die Routen der API auf',
   'request.method_not_allowed': 'diese Route kennt die Methode nicht; der Header allow nennt die möglichen',
   'request.timeout': 'die Anfrage kam nicht rechtzeitig an; senden Sie sie ohne Pausen noch einmal',
@@ -19,12 +18,12 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'request.encoded': 'der Body hat ein content-encoding; senden Sie ihn ohne',
   'request.headers_too_large': 'die Header der Anfrage sind zu groß; senden Sie weniger oder kürzere',
   'mount.repo_not_found': 'das Repository gibt es nicht, oder Sie dürfen es nicht sehen; prüfen Sie Konto und Namen',
-  'mount.ref_not_found': 'hier trägt nichts diesen Namen',
+  'mount.ref_not_found': 'hier heißt nichts so',
   'mount.ref_not_found:shortened': 'ist es der Anfang eines Commit-Hashes, geben Sie mehr Ziffern an, oder alle 40',
   'mount.ref_not_found:slash':
     'das Repository hat einen Branch oder ein Tag dieses Namens mit einem Schrägstrich; schreiben Sie ihn als %2F, etwa @feature%2Fx',
   'mount.ref_not_found:default':
-    'das Repository nennt ihn als Standard-Branch, hat aber keinen solchen Branch; öffnen Sie einen der anderen',
+    'das Repository nennt ihn als Standardbranch, hat aber keinen solchen Branch; öffnen Sie einen der anderen',
   'mount.ref_not_found:tags': 'das Repository hat Tags und keinen Branch; öffnen Sie eines seiner Tags',
   'mount.path_not_found': 'hier gibt es nichts zu lesen: Entweder ist hier nichts, oder SKILLSET.md lässt es weg',
   'mount.not_allowed': 'dieser Server zeigt dieses Repository nicht; sein Betreiber entscheidet, welche er zeigt',
@@ -40,21 +39,22 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'index.indexing': 'das Repository wird gerade indexiert; später erneut versuchen',
   'index.failed': 'das Repository konnte nicht indexiert werden; später erneut versuchen',
   'file.not_found': 'hier gibt es nichts zu lesen: Entweder ist hier nichts, oder SKILLSET.md lässt es weg',
-  'file.not_found:there': 'die Datei liegt im Repository, und Agenten erhalten sie nicht',
+  'file.not_found:there': 'die Datei liegt im Repository, und Agenten bekommen sie nicht',
   'file.not_found:there_kept':
-    'die Datei liegt im Repository, und Agenten erhalten sie nicht; ihre Lizenz erlaubt keine Kopien, deshalb hält auch dieser Server das Original zurück',
-  'file.not_found:link': 'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten erhalten',
+    'die Datei liegt im Repository, und Agenten bekommen sie nicht; ihre Lizenz erlaubt keine Kopien, deshalb hält auch dieser Server das Original zurück',
+  'file.not_found:link': 'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten bekommen',
   'file.not_found:link_kept':
-    'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten erhalten; auch dieser Server hält das Original zurück',
+    'das ist ein symbolischer Link, und er führt zu keiner Datei, die Agenten bekommen; auch dieser Server hält das Original zurück',
   'file.not_found:submodule': 'das ist ein Submodul: ein anderes Repository, aus dem hier nichts gelesen oder gesendet wird',
   'file.not_served:kept':
     'keine Lizenz erlaubt Kopien der Datei, und auch dieser Server hält das Original zurück; fragen Sie den Eigentümer des Repositorys',
-  'file.not_served': 'die Lizenz der Datei erlaubt keine Kopien; lesen Sie das Original bei seinem Host',
-  'file.too_large': 'die Datei ist größer als 1.048.576 Byte; lesen Sie sie beim Host',
-  'file.not_text': 'die Datei ist kein UTF-8-Text; lesen Sie sie beim Host',
+  'file.not_served': 'die Lizenz der Datei erlaubt keine Kopien; lesen Sie sie bei ihrem Git-Host',
+  'file.too_large': 'die Datei ist größer als 1.048.576 Byte; lesen Sie sie bei ihrem Git-Host',
+  'file.not_text': 'die Datei ist kein UTF-8-Text; lesen Sie sie bei ihrem Git-Host',
   'file.too_large:raw':
     'die Datei ist größer als 104.857.600 Byte; mehr wird als Rohdatei nicht gesendet. Lesen Sie sie in einem Klon des Repositorys',
-  'file.not_text:lfs': 'der Text liegt in Git LFS: Das Repository enthält nur einen Verweis darauf; lesen Sie ihn beim Host',
+  'file.not_text:lfs':
+    'der Text liegt in Git LFS: Das Repository enthält nur einen Zeiger darauf; lesen Sie ihn bei seinem Git-Host',
   'owner.invalid': 'der Pfad nennt kein Konto; er braucht die Form /gh/<Konto>',
   'legal.not_found': 'dieser Server hat keine solche Seite; die Arten sind terms und privacy',
   'owner.not_found': 'das Konto gibt es beim Git-Host nicht; prüfen Sie den Namen',

@@ -7,9 +7,9 @@ export const FILES: Translation<typeof EN_FILES> = {
     views: 'Ansicht des Textes',
     rendered: 'Gestaltet',
     exact: 'Genauer Text',
-    tooLarge: 'Dieser Text ist zu groß, um gestaltet zu werden. Dies ist sein genauer Wortlaut.',
+    tooLarge: 'Dieser Text ist zu groß, um gestaltet zu werden. Das ist der genaue Text.',
     unavailable:
-      'Dieser Text lässt sich gerade nicht gestalten. Dies ist sein genauer Wortlaut; laden Sie die Seite neu, um ihn gestaltet zu sehen.',
+      'Dieser Text lässt sich gerade nicht gestalten. Das ist der genaue Text; laden Sie die Seite neu, um es noch einmal zu versuchen.',
     table: 'Tabelle',
     footnotes: 'Fußnoten',
     backTo: 'zurück zu {n}',
@@ -20,18 +20,18 @@ export const FILES: Translation<typeof EN_FILES> = {
   },
   file: {
     isSkill:
-      'Dies ist nur die Datei. [Öffnen Sie sie als Skill](skill), um die Regeln und Dateien zu sehen, die ein Agent mit ihr erhält.',
-    isManifest: 'Ein Agent erhält den Text dieser Datei als [Regel](rules) vor [jedem Skill unter ihrem Ordner](folder).',
+      'Das ist nur die Datei. [Öffnen Sie den Skill](skill), um die Regeln und Dateien zu sehen, die Agenten mit ihr bekommen.',
+    isManifest: 'Agenten bekommen den Text dieser Datei als [Regel](rules) vor [jedem Skill ihres Ordners](folder).',
     governs: 'Diese Datei gilt für {n} von {skills}.',
     governsAtLeast: 'Diese Datei gilt für mindestens {n} von {skills}.',
     declares: 'Zeile {line} dieser Datei nennt die Lizenz {license}, für {n} von {skills}.',
     declaresAtLeast: 'Zeile {line} dieser Datei nennt die Lizenz {license}, für mindestens {n} von {skills}.',
-    isLink: '{path} ist ein Verweis auf [{target}](target).',
+    isLink: '{path} ist ein Link auf [{target}](target).',
     theText: 'Text',
     raw: 'Rohdatei',
     permalink: 'Permalink',
     empty: 'Diese Datei ist leer.',
-    end: 'Dies ist das Ende der Datei.',
+    end: 'Das ist das Ende der Datei.',
     pages: 'Seiten dieser Datei',
   },
   withheld: {
@@ -41,8 +41,8 @@ export const FILES: Translation<typeof EN_FILES> = {
       restricted: 'Text zurückgehalten: Seine Lizenz erlaubt keine Kopien ({license}).',
     },
     unlisted: 'Text zurückgehalten: Keine Lizenz, die wir kennen, erlaubt Kopien davon.',
-    receives: 'Agenten bekommen seinen Pfad und seinen Titel.',
-    skillReceives: 'Agenten bekommen seinen Namen und seine Beschreibung.',
+    receives: 'Agenten bekommen Pfad und Titel.',
+    skillReceives: 'Agenten bekommen Namen und Beschreibung.',
     next: 'Was Sie tun können',
     folder: '[Ansehen, was noch in {path} liegt](folder)',
     author: 'Wenn das Repository Ihnen gehört: [eine Lizenz angeben, die Kopien erlaubt](licenses).',
@@ -57,7 +57,7 @@ export const FILES: Translation<typeof EN_FILES> = {
     submodule: '{path} ist ein Submodul: ein anderes Repository, dessen Dateien hier nicht gezeigt werden.',
     picture: '{path} ist ein Bild; Bilder werden nicht gezeigt.',
     not_text: '{path} ist kein Text und wird deshalb nicht gezeigt.',
-    lfs: 'Der Text von {path} liegt in Git LFS: Das Repository enthält nur einen Verweis darauf.',
+    lfs: 'Der Text von {path} liegt in Git LFS: Das Repository enthält nur einen Zeiger darauf.',
     too_large: '{path} ist zu groß, um gezeigt zu werden: Ein Text hat höchstens {limit}.',
     not_sent: '{path} wird Agenten nicht gesendet; deshalb wird der Text hier nicht gezeigt.',
     hidden:
@@ -65,7 +65,7 @@ export const FILES: Translation<typeof EN_FILES> = {
     outside: 'Diese Adresse zeigt nur {folder}, und {path} liegt außerhalb.',
     open: '[{path} öffnen](open)',
     whole: '[Im ganzen Repository danach suchen](whole)',
-    keptBack: 'Dieser Server hält auch das Original zurück.',
+    keptBack: 'Auch das Original hält dieser Server zurück.',
   },
   fileChanges: {
     refusals: {

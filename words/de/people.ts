@@ -9,10 +9,10 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
     signOut: 'Abmelden',
     account: 'Ihr Konto: {login}',
     signedInAs: 'Angemeldet als {login}',
-    offer: 'Ein privates Repository wird Personen gezeigt, die es bei GitHub sehen dürfen: [anmelden](signIn).',
+    offer: 'Ein privates Repository wird Personen gezeigt, die es auf GitHub sehen dürfen: [anmelden](signIn).',
     reach:
-      'Ein privates Repository wird gezeigt, wenn {login} es bei GitHub sehen darf und die GitHub-App in seinem Konto installiert ist: [Ihre Repositorys](account).',
-    privateAbout: 'Nur wer dieses Repository bei GitHub sehen darf, kann diese Seite öffnen.',
+      'Ein privates Repository wird gezeigt, wenn {login} es auf GitHub sehen darf und die GitHub-App in seinem Konto installiert ist: [Ihre Repositorys](account).',
+    privateAbout: 'Nur wer dieses Repository auf GitHub sehen darf, kann diese Seite öffnen.',
     privateUse:
       'Dieses Repository ist privat. Ein Client, der einen Browser öffnet, bittet Sie um Zustimmung; jeder andere, auch `curl`, braucht ein [Agenten-Token](tokens) im Header `Authorization: Bearer`.',
     privateUseLocal:
@@ -35,7 +35,7 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
     install: 'GitHub-App in einem Konto installieren',
     all: 'alle Repositorys',
     selected: 'ausgewählte Repositorys',
-    manage: 'Repositorys bei GitHub auswählen',
+    manage: 'Repositorys auf GitHub auswählen',
     empty: 'Die GitHub-App erreicht hier kein Repository.',
     cut: 'Die Liste endet hier, aber es gibt weitere. Sie öffnen sich über ihre Adressen.',
     cutInstallations: 'Die Liste enthält nur die ersten Konten. Repositorys anderer Konten öffnen sich über ihre Adressen.',
@@ -46,7 +46,7 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
   tokens: {
     title: 'Agenten-Tokens',
     about:
-      'Mit einem Token liest ein Agent ein privates Repository über REST und MCP, ohne dass sich jemand anmeldet, zum Beispiel in der CI. Er liest nicht mehr, sobald Sie das Repository bei GitHub nicht mehr sehen dürfen.',
+      'Mit einem Token liest ein Agent ein privates Repository über REST und MCP, ohne dass sich jemand anmeldet, zum Beispiel in der CI. Er liest nicht mehr, sobald Sie das Repository auf GitHub nicht mehr sehen dürfen.',
     make: 'Ein Token erstellen',
     repository: 'Privates Repository',
     repositoryHint: 'Seine Adresse ohne Version und Pfad: `/gh/owner/repository`',
@@ -144,7 +144,7 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
       'Diese Anfrage ist zu lang, um zu ihr zurückzukehren. Melden Sie sich an, und beginnen Sie dann in der App von vorn.',
     hidden: 'Sie können hier nicht zustimmen',
     hiddenAbout:
-      '{login} kann dieses Repository hier nicht öffnen: Es existiert nicht, {login} darf es bei GitHub nicht sehen, oder die GitHub-App ist im Konto des Eigentümers nicht installiert.',
+      '{login} kann dieses Repository hier nicht öffnen: Es existiert nicht, {login} darf es auf GitHub nicht sehen, oder die GitHub-App ist im Konto des Eigentümers nicht installiert.',
     install: 'GitHub-App im Konto des Eigentümers installieren',
     again: 'Erneut prüfen',
     unknown: 'GitHub antwortet gerade nicht',
@@ -162,11 +162,11 @@ export const PEOPLE: Translation<typeof EN_PEOPLE> = {
     },
     abouts: {
       'sign_in.failed':
-        'Die Anmeldung wurde bei GitHub abgelehnt, dauerte länger als zehn Minuten, wurde schon verwendet oder in einem anderen Browser begonnen. Nichts wurde geändert.',
+        'Die Anmeldung wurde auf GitHub abgelehnt, dauerte länger als zehn Minuten, wurde schon verwendet oder in einem anderen Browser begonnen. Nichts wurde geändert.',
       'sign_in.unavailable':
         'Wer Sie sind, lässt sich nicht erfragen. Nichts wurde geändert. Versuchen Sie es in einer Minute erneut.',
       'forget.pending':
-        'Ihre Sitzungen, Tokens und Apps sind beendet, und was über Sie gespeichert war, ist gelöscht. GitHub antwortet gerade nicht, darum besteht dort die Autorisierung dieser App noch: Dieser Server fragt einmal am Tag erneut, bis sie beendet ist. Sie können sie auch selbst bei GitHub beenden, in den Einstellungen unter Applications.',
+        'Ihre Sitzungen, Tokens und Apps sind beendet, und was über Sie gespeichert war, ist gelöscht. GitHub antwortet gerade nicht, darum besteht dort die Autorisierung dieser App noch: Dieser Server fragt einmal am Tag erneut, bis sie beendet ist. Sie können sie auch selbst auf GitHub beenden, in den Einstellungen unter Applications.',
       'auth.forbidden_origin':
         'Es wurde nicht von einer Seite dieses Servers gesendet, oder der Browser hat seine Herkunft nicht genannt. Nichts wurde geändert. Öffnen Sie die Seite, und senden Sie das Formular dort.',
     },

@@ -31,7 +31,7 @@ export const COUNTS = {
   moreFinding: { one: '{n} more finding', other: '{n} more findings' },
   script: { one: 'has {n} script', other: 'has {n} scripts' },
   hidden: {
-    one: '{n} hidden character is marked in this text. An agent receives it like any other character.',
-    other: '{n} hidden characters are marked in this text. An agent receives them like any other character.',
+    one: '{n} hidden character is marked in this text. Agents get it like any other character.',
+    other: '{n} hidden characters are marked in this text. Agents get them like any other character.',
   },
 } as const

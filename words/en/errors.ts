@@ -93,19 +93,19 @@ export const ERRORS_ON_PAGES: Readonly<Record<string, string>> = {
   'file.not_found': 'nothing to read here: it is not there, or SKILLSET.md leaves it out',
   'file.not_found:there': 'the file is in the repository, and agents do not get it',
   'file.not_found:there_kept':
-    'the file is in the repository, and agents do not get it; its license allows no copies, so this server keeps the original back too',
+    'the file is in the repository, and agents do not get it; its license allows no copies, so this server keeps the original back as well',
   'file.not_found:link': 'this is a symbolic link, and it leads to no file that agents get',
   'file.not_found:link_kept':
-    'this is a symbolic link, and it leads to no file that agents get; this server keeps the original back too',
-  'file.too_large': 'the file is larger than 1,048,576 bytes; read it at its host',
-  'file.not_served': 'its license allows no copies; read it at its host',
+    'this is a symbolic link, and it leads to no file that agents get; this server keeps the original back as well',
+  'file.too_large': 'the file is larger than 1,048,576 bytes; read it on its git host',
+  'file.not_served': 'its license allows no copies; read it on its git host',
   'file.not_served:kept':
     'no license allows copies of the file, and this server keeps the original back as well; ask the owner of the repository',
-  'file.not_text': 'the file is not UTF-8 text; read it at its host',
+  'file.not_text': 'the file is not UTF-8 text; read it on its git host',
   'legal.not_found': 'this server has no such page',
   'auth.forbidden_origin': 'only pages of this server may send this; use its pages',
   'token.not_a_repository': 'a token reads a whole repository; leave out the version and the path',
-  'request.invalid': 'the link is not valid here, or not any more; start from the first page',
+  'request.invalid': 'the link is wrong, or no longer right; start from the first page',
   'mount.not_allowed:sha256':
     'the repository names its objects by SHA-256, and only repositories of the object format SHA-1 are shown',
   'file.too_large:raw':

@@ -7,10 +7,10 @@ export const PEOPLE = {
     account: 'Your account: {login}',
     signedInAs: 'Signed in as {login}',
     /** Beside an address that shows nothing. */
-    offer: 'A private repository is shown to people who can see it at GitHub: [sign in](signIn).',
+    offer: 'A private repository is shown to people who can see it on GitHub: [sign in](signIn).',
     reach:
-      'A private repository is shown if {login} can see it at GitHub and the GitHub App is installed on its account: [your repositories](account).',
-    privateAbout: 'Only people who can see this repository at GitHub can open this page.',
+      'A private repository is shown if {login} can see it on GitHub and the GitHub App is installed on its account: [your repositories](account).',
+    privateAbout: 'Only people who can see this repository on GitHub can open this page.',
     privateUse:
       'This repository is private. A client that opens a browser asks you to approve it; any other one, and `curl`, needs an [agent token](tokens) in the header `Authorization: Bearer`.',
     privateUseLocal:
@@ -33,7 +33,7 @@ export const PEOPLE = {
     install: 'Install the GitHub App on an account',
     all: 'all repositories',
     selected: 'selected repositories',
-    manage: 'Choose its repositories at GitHub',
+    manage: 'Choose its repositories on GitHub',
     empty: 'The GitHub App reaches no repository here.',
     cut: 'The list ends here, but there are more. They open by their addresses.',
     cutInstallations: 'The list has the first accounts only. Repositories of other accounts open by their addresses.',
@@ -44,7 +44,7 @@ export const PEOPLE = {
   tokens: {
     title: 'Agent tokens',
     about:
-      'With a token, an agent reads one private repository through REST and MCP without anyone to sign in, for example in CI. It stops reading when you can no longer see the repository at GitHub.',
+      'With a token, an agent reads one private repository through REST and MCP without anyone to sign in, for example in CI. It stops reading when you can no longer see the repository on GitHub.',
     make: 'Make a token',
     repository: 'Private repository',
     repositoryHint: 'Its address without version and path: `/gh/owner/repository`',
@@ -138,7 +138,7 @@ export const PEOPLE = {
     tooLong: 'This request is too long to come back to. Sign in, then start again in the app.',
     hidden: 'You cannot approve this',
     hiddenAbout:
-      '{login} cannot open this repository here: it does not exist, {login} cannot see it at GitHub, or the GitHub App is not installed on the account of its owner.',
+      '{login} cannot open this repository here: it does not exist, {login} cannot see it on GitHub, or the GitHub App is not installed on the account of its owner.',
     install: 'Install the GitHub App on the account of its owner',
     again: 'Check again',
     unknown: 'GitHub does not answer now',
@@ -155,10 +155,10 @@ export const PEOPLE = {
     },
     abouts: {
       'sign_in.failed':
-        'The sign-in was refused at GitHub, took longer than ten minutes, was used before, or was begun in another browser. Nothing was changed.',
+        'The sign-in was refused on GitHub, took longer than ten minutes, was used before, or was begun in another browser. Nothing was changed.',
       'sign_in.unavailable': 'It cannot be asked who you are. Nothing was changed. Try again in a minute.',
       'forget.pending':
-        'Your sessions, tokens and apps have ended, and what was kept about you is deleted. GitHub does not answer now, so its authorization of this App still stands: this server asks again once a day until it has ended. You can also end it yourself at GitHub, in the settings under Applications.',
+        'Your sessions, tokens and apps have ended, and what was kept about you is deleted. GitHub does not answer now, so its authorization of this App still stands: this server asks again once a day until it has ended. You can also end it yourself on GitHub, in the settings under Applications.',
       'auth.forbidden_origin':
         'It was not sent by a page of this server, or the browser did not say where it came from. Nothing was changed. Open the page and send the form there.',
     },
