@@ -109,6 +109,16 @@ describe('states', () => {
     },
   )
 
+  test('a local repository that a job cannot read may be damaged, and was never fetched', async () => {
+    const failed = { status: 'failed', errorCode: 'index.fetch_failed', retryAt: '2026-03-04T05:06:07Z' } as const
+    const { get } = await open({ mounts: () => readyMount({}, { index: failed }) })
+    for (const words of [en, de]) {
+      const { html } = await get(PAGE, 'GET', { 'accept-language': words === de ? 'de' : 'en' })
+      expect(textOf(html)).toContain(words.state.unread)
+      expect(textOf(html)).not.toContain(words.state.reasons['index.fetch_failed'])
+    }
+  })
+
   test.each(ERROR_CODES)('%s keeps its status, of the address and of a view', async code => {
     const { get } = await open({
       mounts: ({ address }) => (address.includes('gone') ? refusal(code) : readyMount()),

@@ -67,6 +67,8 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     again: 'Der erste Besuch nach {instant} startet einen neuen Versuch.',
     authors:
       'Für die Autoren: [die Grenzen der Indexierung](limits), und [die Schlüssel in SKILLSET.md](keys), die Dateien weglassen',
+    unread:
+      'Das Repository konnte nicht gelesen werden. Scheitert auch der nächste Versuch, ist es beschädigt; sein Betreiber findet die Ursache im Protokoll.',
     reasons: {
       'index.fetch_failed': 'Das Repository ließ sich nicht von seinem Git-Host lesen. Ein weiterer Versuch kann gelingen.',
       'index.too_large':

@@ -64,6 +64,9 @@ export const VIEWS = {
     failed: 'Indexing failed',
     again: 'The first visit after {instant} starts another attempt.',
     authors: 'For the authors: [the limits of indexing](limits), and [the keys of SKILLSET.md](keys) that leave files out',
+    /** In place of `index.fetch_failed`, of a repository in a folder of the operator. */
+    unread:
+      'The repository could not be read. If the next attempt fails, too, it is damaged; its operator finds the cause in the log.',
     /** What happened, and whether another attempt can succeed, by the code of the failure. */
     reasons: {
       'index.fetch_failed': 'The repository could not be read from its git host. Another attempt may succeed.',
