@@ -23,10 +23,21 @@ const COMMON_SHARE = 0.3
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]\p{M}*|[\p{L}\p{N}\p{M}_]+|\s+|./gsu
 
-/** The words that differ between two lines; `null` when they have too little in common, or are too long. */
-export function markChangedWords(before: string, after: string): MarkedLine | null {
+/** Words that may be compared with each other yet, in lines that are shown together. What is used is taken off. */
+export interface WordBudget {
+  cells: number
+}
+
+/** Words of both sides that one page compares with each other beside its differences: some ten milliseconds. */
+export const PAGE_CELLS = 500_000
+
+/**
+ * The words that differ between two lines; `null` when they have too little in common, or are too long. Without a budget that suffices, what lies
+ * between the first and the last change is marked as a whole.
+ */
+export function markChangedWords(before: string, after: string, budget?: WordBudget): MarkedLine | null {
   const [old, new_] = [wordsOf(before), wordsOf(after)]
-  return old && new_ && compareWords(old, new_)
+  return old && new_ && compareWords(old, new_, budget)
 }
 
 /** `null` for a line that is too long. */
@@ -34,8 +45,8 @@ function wordsOf(line: string): readonly string[] | null {
   return line.length > LINE_UNITS ? null : (line.match(WORD) ?? [])
 }
 
-function compareWords(old: readonly string[], new_: readonly string[]): MarkedLine | null {
-  const [oldKept, newKept] = keptWords(old, new_)
+function compareWords(old: readonly string[], new_: readonly string[], budget?: WordBudget): MarkedLine | null {
+  const [oldKept, newKept] = keptWords(old, new_, budget)
   const common = lettersOf(old.filter((_, index) => oldKept[index]))
   if (common < COMMON_SHARE * Math.max(lettersOf(old), lettersOf(new_))) return null
   return { before: partsOf(old, oldKept), after: partsOf(new_, newKept) }
@@ -44,7 +55,7 @@ function compareWords(old: readonly string[], new_: readonly string[]): MarkedLi
 type Kept = boolean[]
 
 /** By word of each side: whether it is among the longest common words. Those of both sides are the same, in the same order. */
-function keptWords(old: readonly string[], new_: readonly string[]): [Kept, Kept] {
+function keptWords(old: readonly string[], new_: readonly string[], budget: WordBudget = { cells: CELLS }): [Kept, Kept] {
   let start = 0
   while (start < old.length && start < new_.length && old[start] === new_[start]) start++
   let end = 0
@@ -53,7 +64,9 @@ function keptWords(old: readonly string[], new_: readonly string[]): [Kept, Kept
   const oldKept = old.map((_, index) => index < start || index >= old.length - end)
   const newKept = new_.map((_, index) => index < start || index >= new_.length - end)
   const [oldCount, newCount] = [old.length - start - end, new_.length - start - end]
-  if (oldCount * newCount > CELLS) return [oldKept, newKept]
+  const cells = oldCount * newCount
+  if (cells > Math.min(CELLS, budget.cells)) return [oldKept, newKept]
+  budget.cells -= cells
   // `lengths`: of the longest common words of what follows on both sides.
   const width = newCount + 1
   const lengths = new Uint16Array((oldCount + 1) * width)

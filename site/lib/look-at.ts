@@ -69,11 +69,14 @@ export interface CutRows {
   open: readonly LookRow[]
   folded: readonly LookRow[]
   named: readonly LookRow[]
+  /** How many more there are. */
+  left: number
 }
 
 /** Rows that a page shows at once, and points of the rows that it has in full: a comparison may have thousands. */
 const OPEN_ROWS = 30
-const FULL_POINTS = 200
+const FULL_POINTS = 80
+const NAMED_ROWS = 300
 
 /** The first rows in full, at least one, up to a number of points; each of the others has a page of its own. */
 export function cutRows(rows: readonly LookRow[]): CutRows {
@@ -84,7 +87,8 @@ export function cutRows(rows: readonly LookRow[]): CutRows {
   })
   const full = cut < 0 ? rows.length : cut
   const open = Math.min(OPEN_ROWS, full)
-  return { open: rows.slice(0, open), folded: rows.slice(open, full), named: rows.slice(full) }
+  const named = rows.slice(full, full + NAMED_ROWS)
+  return { open: rows.slice(0, open), folded: rows.slice(open, full), named, left: rows.length - full - named.length }
 }
 
 /** The path of a file outside of the item; `null` for a point of the item itself. */

@@ -166,6 +166,20 @@ test('where nothing is to be read first, the page says what was compared and wha
   expect(run).toContain('new script: b/ run.sh')
 })
 
+test('of many descriptions that changed some stand whole, and the others are named', async () => {
+  const many = await repositories.create('acme', 'many')
+  const files = (words: string) =>
+    Object.fromEntries(
+      Array.from({ length: 340 }, (_, at) => [`s${at}/SKILL.md`, skill(`s${at}`, 'Text.\n').replace('About', words)]),
+    )
+  const from = await many.commit({ 'package.json': MIT, ...files('About') })
+  await many.commit(files('Always about'))
+  await service.get('changes', '/local/acme/many', { from })
+  const { html } = await get(`/local/acme/many?view=changes&from=${from}`)
+  expect(html.match(/<bdi class="both"/g)).toHaveLength(80)
+  expect(html.match(/<span class="meta">description<\/span>/g)).toHaveLength(260)
+})
+
 test('the page of a skill shows its texts on the thread, and the text of the repository as text', async () => {
   const { status, html } = await get(ONE())
   expect(status).toBe(200)

@@ -60,14 +60,15 @@ test('rows are whole up to a number of points, and the others are named', () => 
   const commands = (path: string) =>
     Array.from({ length: 3 }, (_, at) => ({ command: `sudo ${at}`, path: `${path}/SKILL.md`, line: at + 1 }))
   const rows = lookRows(Array.from({ length: 900 }, (_, at) => changed(`s${at}`, { facts: { commands: commands(`s${at}`) } })))
-  const { open, folded, named } = cutRows(rows)
-  expect([...open, ...folded, ...named]).toEqual(rows)
-  expect([open.length, folded.length, named.length]).toEqual([30, 36, 834])
-  expect(cutRows(rows.slice(0, 31))).toEqual({ open: rows.slice(0, 30), folded: rows.slice(30, 31), named: [] })
-  expect(cutRows([])).toEqual({ open: [], folded: [], named: [] })
+  const { open, folded, named, left } = cutRows(rows)
+  expect([...open, ...folded, ...named]).toEqual(rows.slice(0, 326))
+  expect([open.length, folded.length, named.length, left]).toEqual([26, 0, 300, 574])
+  const short = rows.slice(0, 31).map(row => ({ ...row, points: row.points.slice(0, 1) }))
+  expect(cutRows(short)).toEqual({ open: short.slice(0, 30), folded: short.slice(30), named: [], left: 0 })
+  expect(cutRows([])).toEqual({ open: [], folded: [], named: [], left: 0 })
   const [large, small] = rows as [(typeof rows)[number], (typeof rows)[number]]
   const huge = { ...large, points: Array.from({ length: 999 }, () => large.points).flat() }
-  expect(cutRows([huge, small])).toEqual({ open: [huge], folded: [], named: [small] })
+  expect(cutRows([huge, small])).toEqual({ open: [huge], folded: [], named: [small], left: 0 })
 })
 
 test('the description of a new skill is no change, and what it runs is', () => {

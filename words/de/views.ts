@@ -374,6 +374,17 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
       rules: { added: 'neue Regeln', changed: 'andere Regeln', removed: 'Regeln sind weggefallen' },
       more: 'es kann mehr geben: {kinds}',
     },
+    onNextPages: '{n} weitere auf den nächsten Seiten.',
+    kindsOfPoints: {
+      description: 'Beschreibung',
+      command: 'Befehle',
+      host: 'Hosts',
+      allowedTools: 'allowed-tools',
+      hidden: 'unsichtbare Zeichen',
+      script: 'Skripte',
+      rules: 'Regeln',
+      more: 'mehr als aufgeführt',
+    },
     kindsOfFacts: { hiddenCharacters: 'unsichtbare Zeichen', hosts: 'Hosts', commands: 'Befehle', executables: 'Skripte' },
     facts: {
       hidden: 'neue unsichtbare Zeichen: {codePoint} ×{count} in {path}, Zeile {line}',

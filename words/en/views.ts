@@ -383,6 +383,18 @@ export const VIEWS = {
       rules: { added: 'new rules', changed: 'other rules', removed: 'rules are gone' },
       more: 'there may be more: {kinds}',
     },
+    onNextPages: '{n} more on the next pages.',
+    /** What there is to look at, without what it is. */
+    kindsOfPoints: {
+      description: 'description',
+      command: 'commands',
+      host: 'hosts',
+      allowedTools: 'allowed-tools',
+      hidden: 'hidden characters',
+      script: 'scripts',
+      rules: 'rules',
+      more: 'more than is listed',
+    },
     /** Lists that a limit cuts. */
     kindsOfFacts: { hiddenCharacters: 'hidden characters', hosts: 'hosts', commands: 'commands', executables: 'scripts' },
     /** What a reviewer looks for. */

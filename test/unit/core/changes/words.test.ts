@@ -91,3 +91,16 @@ describe('the lines of a change', () => {
     expect(pairs([...removed, 'a b c'], [...added, 'a b d']).at(-1)).toBeNull()
   })
 })
+
+test('a budget that is spent leaves what lies between the first and the last change marked as a whole', () => {
+  const [before, after] = ['one two three four five', 'one 2 three 4 five']
+  const budget = { cells: 30 }
+  const changed = () =>
+    markChangedWords(before, after, budget)
+      ?.after.filter(({ isChanged }) => isChanged)
+      .map(({ text }) => text)
+  expect(changed()).toEqual(['2', '4'])
+  expect(budget.cells).toBe(5)
+  expect(changed()).toEqual(['2 three 4'])
+  expect(budget.cells).toBe(5)
+})
