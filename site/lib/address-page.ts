@@ -58,7 +58,8 @@ export type PageContent =
   | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string; sides?: ComparedSides }
   /** `likes`: commits that the old side of a comparison may mean. */
   | { kind: 'problem'; error: ApiError; withheld?: BrowseEntry | null; likes?: readonly string[] }
-  | ({ kind: 'overview'; overview: Overview } & OverviewPage)
+  /** `own`: of the folder of one skill, that skill, which stands in place of a list. */
+  | ({ kind: 'overview'; overview: Overview; own: Delivery | null } & OverviewPage)
   | { kind: 'findings'; view: FindingsView }
   | { kind: 'refs'; refs: RefList }
   | ChangesContent
@@ -390,7 +391,16 @@ async function overviewContent(
   request: PageRequest,
 ): Promise<PageContent> {
   if (index.status !== 'ready') return stateContent(index)
-  return { kind: 'overview', overview: index, ...(await loadOverview(client, address, index, request)) }
+  const [shown, own] = await Promise.all([loadOverview(client, address, index, request), loadOwnSkill(client, address, index)])
+  return { kind: 'overview', overview: index, own, ...shown }
+}
+
+/** The skill of which the address is the folder, if it has no others: people paste links to such folders. A repository has more to say than one skill. */
+async function loadOwnSkill(client: ApiClient, address: Address, { skills, counts }: Overview): Promise<Delivery | null> {
+  const [skill] = skills
+  if (address.path === ROOT || counts.skills !== 1 || skill?.directory !== address.path) return null
+  const result = await loadDelivery(client, formatAddress(address), skill.path, { page: undefined, cursor: undefined })
+  return result.ok && 'page' in result.answer ? result.answer : null
 }
 
 function stateContent(

@@ -72,6 +72,8 @@ function partsOfMount({ content, request, status }: MountPage, lost: Lost | null
         numberOf(request, ui),
       ]
     }
+    case 'overview':
+      return content.own === null ? partsOfView(request, about, ui) : [content.own.page.skill.name]
     case 'file':
       return [content.page.path]
     default:
@@ -134,7 +136,7 @@ function describe(page: MountPage, about: About | null, ui: Ui): string | undefi
     case 'refs':
       return t('mount.abouts.refs', of)
     case 'overview':
-      return describeAddress(mount, about, of, ui)
+      return content.own?.page.skill.description || describeAddress(mount, about, of, ui)
     default:
       return request.from === undefined
         ? t('mount.abouts.changes', of)

@@ -4,7 +4,7 @@ import { withLevel } from '#core/finding-messages.ts'
 import { hiddenFolderOf } from '#site/lib/links.ts'
 import { finding, reason } from '#words/findings.ts'
 import { browsePage, filePage, findingsPage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
-import { attributesOf, textOf } from './support/html.ts'
+import { attributesOf, textOf, titleOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
 useOpenedSite()
@@ -110,6 +110,30 @@ test('what is read first says why it is not sent, and which name agents look for
   expect(said.map(line => text.indexOf(line))).toEqual(said.map(line => text.indexOf(line)).sort((left, right) => left - right))
   expect(text).not.toContain('gemini.txt')
   expect(textOf((await get(`${PAGE}?view=file&path=${COPILOT}`)).html)).toContain('.github is a hidden folder')
+})
+
+test('the folder of one skill shows the skill in place of a list; one with several, and a repository, list them', async () => {
+  const at = (path: string, skills: SkillListing[]) => async () => {
+    const address = path === '' ? PAGE : `${PAGE}/${path}`
+    const { get, close } = await open({
+      mounts: () => readyMount({ skills, counts: { skills: skills.length, documents: 0 } }, { address, path }),
+      skills: () => skillPage({ path: `${path}/SKILL.md`, directory: path, name: 'pdf', body: '# When to use\n\nAlways.\n' }),
+    })
+    const { html } = await get(address)
+    const markdown = (await get(`${address}?format=markdown`)).html
+    await close()
+    return { html, text: textOf(html), markdown }
+  }
+  const one = await at('skills/pdf', [skill('skills/pdf')])()
+  expect(one.text).toContain('When to use')
+  expect(one.html).not.toContain('class="row"')
+  expect(one.html.match(/<details class="use-it"/g)).toHaveLength(1)
+  expect(titleOf(one.html)).toBe('pdf · local/acme/tools/skills/pdf · Mountglass')
+  expect(one.markdown).toContain('1 skill')
+  for (const other of [await at('skills/pdf', [skill('skills/pdf'), skill('skills/pdf/more')])(), await at('', [skill('')])()]) {
+    expect(other.text).not.toContain('When to use')
+    expect(other.html).toContain('class="row"')
+  }
 })
 
 describe('a complete list of skills', () => {
