@@ -1,17 +1,91 @@
 import { findingOf } from '#core/finding-messages.ts'
-import { keyOfFinding, lineOf } from '#words/findings.ts'
-import type { PageT, Said, Value } from '#words/t.ts'
+import { keyOfFinding, lineOf, tellsLines } from '#words/findings.ts'
+import type { PageT, Said, Value, Values } from '#words/t.ts'
 
 /** A warning or a diagnostic of an answer. */
 export interface AnsweredFinding {
   code: string
   message: string
+  field?: string | undefined
+}
+
+/**
+ * A piece of what a finding says. `words`: of the catalogue. `name`: of the repository, in a direction of its own. `line`: words that name the first
+ * line. `message`: the whole sentence in English, with names in it.
+ */
+export interface FindingPart {
+  kind: 'words' | 'name' | 'line' | 'message'
+  text: string
+  isCode: boolean
 }
 
 /** What a finding says in the language of the page; in English, if another process answered. */
-export function textOfFinding(finding: AnsweredFinding, t: PageT): string {
+export function partsOfFinding(finding: AnsweredFinding, t: PageT): FindingPart[] {
   const found = findingOf(finding)
-  return (found && t.find(keyOfFinding(found), found.values)) ?? finding.message
+  const key = found && keyOfFinding(found)
+  if (found === undefined || key === undefined || t.find(key) === undefined) {
+    // Of a skill that is only described nothing is quoted.
+    const kind = found?.case === 'described' ? t.find(`findingKind.${found.code}`) : undefined
+    if (kind !== undefined) return [{ kind: 'words', text: kind, isCode: false }]
+    return partsOfCode(finding.message).map(part => ({ kind: 'message', ...part }))
+  }
+  const values = { ...found.values, ...(finding.field !== undefined && { field: finding.field }) }
+  return withLine(withCode(piecesOf(key, values, t)), lineOf(found), t)
+}
+
+interface Piece {
+  kind: 'words' | 'name' | 'line'
+  text: string
+}
+
+/** The sentence of a key, cut around the names in it and around the words that name lines. */
+function piecesOf(key: string, values: Values, t: PageT): Piece[] {
+  const numbers = Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'number'))
+  return (t.find(key, numbers) ?? key).split(/\{(\w+)\}/).flatMap((text, index): Piece[] => {
+    if (index % 2 === 0) return [{ kind: 'words', text }]
+    const value = values[text] ?? ''
+    if (typeof value !== 'object') return [{ kind: 'name', text: String(value) }]
+    return tellsLines(value)
+      ? [{ kind: 'line', text: t.find(value.key, value.values) ?? '' }]
+      : piecesOf(value.key, value.values ?? {}, t)
+  })
+}
+
+/** Words between backticks are code; a backtick of a name is none of these. */
+function withCode(pieces: readonly Piece[]): FindingPart[] {
+  let isCode = false
+  return pieces.flatMap(({ kind, text }): FindingPart[] => {
+    if (kind !== 'words') return [{ kind, text, isCode }]
+    return text.split('`').map((words, index) => {
+      if (index > 0) isCode = !isCode
+      return { kind: 'words', text: words, isCode }
+    })
+  })
+}
+
+/** The words that name a line stand alone, also where they are part of the sentence. */
+function withLine(parts: readonly FindingPart[], line: number | null, t: PageT): FindingPart[] {
+  if (line === null || parts.some(({ kind }) => kind === 'line')) return [...parts]
+  const place = t('reason.line', { n: line })
+  const at = parts.findLastIndex(({ kind, text }) => kind === 'words' && text.includes(place))
+  return parts.flatMap((part, index): FindingPart[] => {
+    if (index !== at) return [part]
+    const start = part.text.lastIndexOf(place)
+    return [
+      { ...part, text: part.text.slice(0, start) },
+      { ...part, kind: 'line', text: place },
+      { ...part, text: part.text.slice(start + place.length) },
+    ]
+  })
+}
+
+function partsOfCode(text: string): Omit<FindingPart, 'kind'>[] {
+  return text.split(/`([^`]+)`/).map((words, index) => ({ text: words, isCode: index % 2 === 1 }))
+}
+
+/** Whether the words of a finding name its line. */
+export function namesLine(finding: AnsweredFinding, t: PageT): boolean {
+  return partsOfFinding(finding, t).some(({ kind }) => kind === 'line')
 }
 
 /** The first line that a finding names, from 1; `null` when it names none. */
@@ -34,14 +108,4 @@ const isSaid = (value: Value | undefined): value is Said => typeof value === 'ob
 export function fileOfFinding(finding: AnsweredFinding): string | undefined {
   const found = findingOf(finding)
   return found?.case === 'in' ? String(found.values?.path) : undefined
-}
-
-/** What a finding says around the words that name its first line; `null` when it names none. */
-export function aroundLine(finding: AnsweredFinding, said: string, t: PageT) {
-  const line = lineOfFinding(finding)
-  if (line === null) return null
-  const place = [t('reason.line', { n: line }), t('reason.lines', { list: String(line) })].find(words => said.includes(words))
-  if (place === undefined) return null
-  const at = said.lastIndexOf(place)
-  return { line, before: said.slice(0, at), place, after: said.slice(at + place.length) }
 }

@@ -71,10 +71,17 @@ export const ADVICE_ON_PAGES = {
   'folder.excluded': 'change `exclude` in a SKILLSET.md above if agents need the folder',
   'folder.not_checked_out': 'check out the whole tree: the missing files may include a SKILLSET.md',
   'folder.unlicensed': 'add a LICENSE file, or `license` to SKILLSET.md',
+  'front_matter.repaired': 'correct the line, or put the whole value in quotes',
   'include.not_served': 'include a file whose license allows copies',
   'license.conflict': 'name the same license in front matter, SKILLSET.md and license file',
   'license.unrecognized': 'name an SPDX id (`license: MIT`) in SKILLSET.md or the front matter',
   'manifest.no_front_matter': 'if it has rules for agents, begin it with front matter',
+  'manifest.unknown_field': 'correct the spelling, or remove the field: it has no effect',
   'manifest.unreadable': 'correct SKILLSET.md: until then agents get nothing of its folder',
+  'name.invalid': 'rename the skill and its folder: clients of the skills extension of MCP refuse this name',
   'rules.missing': 'shorten the rules of each SKILLSET.md above',
+  'skill.not_in_mcp':
+    'correct the field if such clients should offer the skill; `npx skills` and agents that read it here get it all the same',
+  'text.html_comment': 'check that agents are meant to read them, or remove them: agents receive comments',
+  'tree.submodule': 'nothing, unless agents need its files: copy those into this repository',
 } as const satisfies Partial<Record<keyof typeof ADVICE, string>>
