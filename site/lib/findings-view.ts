@@ -5,6 +5,8 @@ import { FINDINGS_LIMIT } from '#core/limits.ts'
 import { baseNameOf, parentOf, type RepoPath } from '#core/repo-path.ts'
 import type { ApiClient, ApiResult } from './api-client.ts'
 import { isSkillPath } from './links.ts'
+import { naturally } from './natural-order.ts'
+import { type ListRange, startOf } from './pager.ts'
 
 export const GROUPINGS = ['kind', 'skill'] as const
 export type Grouping = (typeof GROUPINGS)[number]
@@ -15,6 +17,7 @@ export interface FindingsRequest {
   level: FindingLevel | undefined
   by: Grouping
   cursor: string | undefined
+  back: readonly string[]
 }
 
 /** A finding, and its number on the page. */
@@ -47,10 +50,12 @@ export interface FindingsView {
   counts: FindingCounts
   isPartial: boolean
   groups: FindingGroup[]
-  /** The skills that have any, on the first page. */
+  /** The skills that have any, on the first page, the gravest first. */
   skills: FoundSkill[]
   /** There are more findings than are read for `skills`, or for the groups by skill. */
   hasMore: boolean
+  /** Which findings are on the page, or by skill which groups; `null` where the URL does not tell. */
+  range: ListRange | null
   nextCursor: string | null
 }
 
@@ -85,17 +90,18 @@ export async function loadFindings(client: ApiClient, address: string, request: 
       ({ level, code }) => `${level} ${code}`,
       ({ code }) => code,
     )
-    return { ok: true, status, answer: { ...shared, groups, nextCursor: answer.nextCursor } }
+    const { level } = request
+    const all = level === undefined ? counts.look + counts.breaks + counts.style : counts[level]
+    const from = startOf(request, PAGE_FINDINGS)
+    const range = from === null ? null : { from, to: from + answer.items.length - 1, all }
+    return { ok: true, status, answer: { ...shared, groups, range, nextCursor: answer.nextCursor } }
   }
-  const groups = groupBy(items, placeOf, placeOf)
-  groups.sort((left, right) => FINDING_LEVELS.indexOf(left.level) - FINDING_LEVELS.indexOf(right.level))
+  const groups = groupBy(items, placeOf, placeOf).sort(gravestFirst(({ of }) => of))
   const start = /^\d{1,6}$/.test(cursor ?? '') ? Number(cursor) : 0
   const end = start + PAGE_SKILLS
-  return {
-    ok: true,
-    status,
-    answer: { ...shared, groups: groups.slice(start, end), nextCursor: end < groups.length ? String(end) : null },
-  }
+  const shown = groups.slice(start, end)
+  const range = { from: start + 1, to: start + shown.length, all: groups.length, hasMore }
+  return { ok: true, status, answer: { ...shared, groups: shown, range, nextCursor: end < groups.length ? String(end) : null } }
 }
 
 function readPage(
@@ -145,7 +151,12 @@ function groupBy(
   })
 }
 
-/** By path. */
+/** The gravest first, of one level by path. */
+function gravestFirst<Item extends { level: FindingLevel }>(pathOf: (item: Item) => string) {
+  return (left: Item, right: Item) =>
+    FINDING_LEVELS.indexOf(left.level) - FINDING_LEVELS.indexOf(right.level) || naturally(pathOf(left), pathOf(right))
+}
+
 function skillsOf(items: readonly ListedFinding[]): FoundSkill[] {
   return [...Map.groupBy(items, placeOf)]
     .filter(([path]) => isSkillPath(path))
@@ -153,7 +164,7 @@ function skillsOf(items: readonly ListedFinding[]): FoundSkill[] {
       const [first] = findings as [ListedFinding]
       return { path, name: nameOfSkill(first), count: findings.length, level: first.level }
     })
-    .sort((left, right) => (left.path < right.path ? -1 : 1))
+    .sort(gravestFirst(({ path }) => path))
 }
 
 /** The skill that a finding concerns, else its file. */
@@ -170,6 +181,13 @@ export function nameOfSkill(finding: ListedFinding): string {
 /** The folder of a file, by its last segment. */
 export function folderNameOf(path: string): string {
   return baseNameOf(parentOf(path as RepoPath))
+}
+
+/** The folder that shows what a finding stands at; `null`: a file does. Which of them, its code says. */
+export function folderOf({ code, path }: Pick<ListedFinding, 'code' | 'path'>): string | null {
+  // A submodule is an entry of its folder alone.
+  if (code === 'tree.submodule') return parentOf(path as RepoPath)
+  return /^(?:folder|index|tree)\./.test(code) ? path : null
 }
 
 /** What was found at an address: how much, and in which skills. */

@@ -6,6 +6,7 @@ import type { DocumentListing, SkillListing } from '#core/contract/shared.ts'
 import { parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { ApiClient } from './api-client.ts'
 import { cutAtParagraph } from './cut-at-paragraph.ts'
+import { naturally } from './natural-order.ts'
 import { loadReadFirst, type ReadFirstRow } from './read-first.ts'
 
 /** What an address is, in one sentence. */
@@ -163,7 +164,7 @@ export function groupDocuments(
   const isComplete = documents.length === counts.documents
   const names = new Set([...listed.keys(), ...(isComplete ? [] : folders.map(folder => folder.path))])
   const countOf = new Map(folders.map(folder => [folder.path, folder.counts.documents]))
-  const groups = [...names].sort(compare).map(folder => {
+  const groups = [...names].sort(naturally).map(folder => {
     const inside = listed.get(folder) ?? []
     return { folder, count: isComplete ? inside.length : (countOf.get(folder) ?? inside.length), documents: inside }
   })
@@ -178,7 +179,7 @@ export function groupSkills(skills: readonly SkillListing[], words: string): Ski
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
   const shown = skills.filter(skill => hasWords(skill, wanted))
   const groups = [...Map.groupBy(shown, ({ directory }) => parentOf(directory as RepoPath))]
-    .sort(([left], [right]) => compare(left, right))
+    .sort(([left], [right]) => naturally(left, right))
     .map(([folder, inside]) => ({ folder, skills: inside }))
   return { kind: 'groups', groups, shown: shown.length }
 }
@@ -187,5 +188,3 @@ function hasWords({ name, description, path }: SkillListing, words: readonly str
   const text = `${name}\n${description}\n${path}`.toLowerCase()
   return words.every(word => text.includes(word))
 }
-
-const { compare } = new Intl.Collator('en', { numeric: true })

@@ -16,6 +16,22 @@ export function readBack(text: string | null): string[] {
   return back.length <= PAGES_BACK && back.every(cursor => CURSOR.test(cursor)) ? back : []
 }
 
+/** Which entries of a list are on a page, from 1. */
+export interface ListRange {
+  from: number
+  to: number
+  /** Of the whole list, if it is known. */
+  all?: number
+  /** The list has more than `all`. */
+  hasMore?: boolean
+}
+
+/** The number of the first entry of a page, from 1; `null` where the URL does not lead back to the first page. */
+export function startOf({ cursor, back }: ListPlace, pageEntries: number): number | null {
+  if (cursor === undefined) return 1
+  return back[0] === FIRST_PAGE ? back.length * pageEntries + 1 : null
+}
+
 /** The place of the next page. */
 export function placeAfter({ cursor, back }: ListPlace, nextCursor: string): ListPlace {
   return { cursor: nextCursor, back: [...back, cursor ?? FIRST_PAGE].slice(-PAGES_BACK) }

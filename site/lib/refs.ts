@@ -2,6 +2,7 @@ import { type Address, formatAddress } from '#core/address.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import type { ApiClient } from './api-client.ts'
 import { countHidden } from './hidden-characters.ts'
+import { naturally } from './natural-order.ts'
 import { nearNames } from './near-names.ts'
 
 /** Where the default branch is now. */
@@ -46,7 +47,7 @@ export function tagsOf({ branches, tags }: RefList): NearRef[] {
   const names = new Set(branches.map(({ name }) => name))
   return tags
     .map(({ name }) => ({ name, ref: names.has(name) ? `refs/tags/${name}` : name }))
-    .sort((left, right) => compare(right.name, left.name))
+    .sort((left, right) => naturally(right.name, left.name))
 }
 
 /**
@@ -87,5 +88,3 @@ export function comparableRefs(refs: RefList | null): string[] {
 }
 
 const OFFERED = 100
-
-const { compare } = new Intl.Collator('en', { numeric: true })

@@ -105,7 +105,7 @@ test('by skill the gravest come first, each skill once, whatever the page of the
     const { html } = await get(url)
     return [
       ...html.matchAll(
-        /<h3><a href="[^"]*view=skill&#38;path=([^"]*)"|<h3><a href="[^"]*view=skill&amp;path=([^"]*)"|<h3><a href="[^"]*view=skill&path=([^"]*)"/g,
+        /<h3>\s*<a href="[^"]*view=skill&#38;path=([^"]*)"|<h3>\s*<a href="[^"]*view=skill&amp;path=([^"]*)"|<h3>\s*<a href="[^"]*view=skill&path=([^"]*)"/g,
       ),
     ].map(match => match.slice(1).find(Boolean))
   }
@@ -127,16 +127,17 @@ test('a skill has its declared name everywhere, and by kind its path where the n
   ])
   const kinds = textOf((await get(FINDINGS)).html)
   for (const place of [
+    // What all of a kind say stands above them.
     'pdf line 7',
-    'declared skills/old/SKILL.md :7',
-    'csv a/csv/SKILL.md :7',
-    'csv b/csv/SKILL.md :7',
-    'rules SKILLSET.md :9',
+    'declared skills/old/ line 7',
+    'csv a/csv/ line 7',
+    'csv b/csv/ line 7',
+    'rules gone.md leads to nothing SKILLSET.md line 9',
   ])
     expect(kinds).toContain(place)
   expect(kinds).not.toMatch(/skills\/pdf|skill pdf/)
   const skills = textOf((await get(`${FINDINGS}&by=skill`)).html)
-  expect(skills).toContain('declared 1 Look at this Hidden characters')
+  expect(skills).toContain('declared 1 skills/old/ Look at this hidden characters')
 })
 
 test('the list by kind goes on by its cursor', async () => {
@@ -147,13 +148,67 @@ test('the list by kind goes on by its cursor', async () => {
   expect(attributesOf(second, 'a', 'href')).toContain(`${PAGE}?view=skill&path=skills/s129/SKILL.md`)
 })
 
-test('without any there is one sentence, and the tab has its count', async () => {
+test('without any, a sentence says what was looked for, and the tab has its count', async () => {
   const { get } = await openWith([])
   const text = textOf((await get(FINDINGS)).html)
-  expect(text).toContain('No findings.')
-  expect(text).not.toContain('Look at this')
+  expect(text).toContain('Nothing was found: no hidden characters or comments, and nothing wrong with')
   expect(text).toContain('Findings 0')
-  expect(textOf((await get(FINDINGS, 'GET', { 'accept-language': 'de' })).html)).toContain('Keine Befunde.')
+  expect(textOf((await get(FINDINGS, 'GET', { 'accept-language': 'de' })).html)).toContain('Nichts gefunden: ')
+})
+
+test('whatever was found, a line says that commands, hosts and scripts are shown elsewhere, and leads there', async () => {
+  const skill = 'skills/csv/SKILL.md'
+  for (const [items, query, skillHref, path] of [
+    [[], '', `${PAGE}#skills`, ''],
+    [[found('skills/csv', BROKEN)], '&level=look', `${PAGE}#skills`, ''],
+    [[found('skills/csv', BROKEN)], `&path=${skill}`, `${PAGE}?view=skill&path=${skill}`, `&path=${skill}`],
+  ] as const) {
+    const { get } = await openWith(items)
+    const { html } = await get(FINDINGS + query)
+    expect(textOf(html)).toContain('Commands, hosts and scripts are not judged')
+    expect(attributesOf(html, 'a', 'href')).toEqual(expect.arrayContaining([skillHref, `${PAGE}?view=changes${path}`]))
+  }
+})
+
+test('a level without findings is named, with links to those that have some', async () => {
+  const { get } = await openWith([found('skills/csv', BROKEN)])
+  const { html } = await get(`${FINDINGS}&level=look`)
+  expect(textOf(html)).toContain('Nothing of the level “Look at this”. There are others: Breaks 1 .')
+  expect(attributesOf(html, 'a', 'href').filter(href => href === `${FINDINGS}&level=breaks`)).toHaveLength(2)
+})
+
+test('a page of a long list says which part of it is shown', async () => {
+  const { get } = await openWith(Array.from({ length: 230 }, (_, number) => found(`skills/s${number}`, { line: number + 1 })))
+  const said = async (query: string) => textOf((await get(FINDINGS + query)).html)
+  expect(await said('')).toContain('1 to 100 of 230')
+  expect(await said('')).toContain('100 on this page')
+  expect(await said('&cursor=at-200&back=first,at-100')).toContain('201 to 230 of 230')
+  // A link that was cut does not say how many pages lie before.
+  expect(await said('&cursor=at-200')).not.toMatch(/\d to \d/)
+  expect(await said('&by=skill&cursor=50')).toContain('51 to 100 of 230')
+})
+
+test('a skill with many findings shows the gravest, and unfolds the others', async () => {
+  const { get } = await openWith(Array.from({ length: 20 }, (_, line) => found('skills/pdf', { ...BROKEN, line: line + 1 })))
+  const { html } = await get(`${FINDINGS}&by=skill`)
+  expect(textOf(html)).toContain('16 more findings')
+})
+
+test('a finding of a folder leads to the folder, whatever its name, and one of a file without an ending to the file', async () => {
+  const at = (code: string, path: string) => found(null, { code, level: 'style', path, message: 'x' })
+  const { get } = await openWith([
+    at('license.unrecognized', 'license-mit'),
+    at('tree.submodule', 'sub/MODULE'),
+    at('tree.limit', 'a.b'),
+  ])
+  const hrefs = attributesOf((await get(FINDINGS)).html, 'a', 'href')
+  expect(hrefs).toEqual(
+    expect.arrayContaining([
+      `${PAGE}?view=file&path=license-mit`,
+      `${PAGE}?view=browse&path=sub`,
+      `${PAGE}?view=browse&path=a.b`,
+    ]),
+  )
 })
 
 test('the former view leads to this one', async () => {

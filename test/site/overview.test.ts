@@ -320,8 +320,8 @@ test('a finding with a line links to it, in the source of its file', async () =>
 })
 
 test.each([
-  ['en', 'a quote is not closed on line 3', 'line 3', 'lines 12'],
-  ['de', 'in Zeile 3 ist ein Anführungszeichen nicht geschlossen', 'Zeile 3', 'den Zeilen 12'],
+  ['en', 'a quote is not closed on line 3', 'line 3', 'lines 12, 40'],
+  ['de', 'in Zeile 3 ist ein Anführungszeichen nicht geschlossen', 'Zeile 3', 'den Zeilen 12, 40'],
 ])('a warning has its line once, as the link to it (%s)', async (language, sentence, line, lines) => {
   const warnings = [
     withLevel(finding('front_matter.invalid', { why: reason('openQuote', { n: 3 }) })),

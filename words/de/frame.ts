@@ -251,5 +251,12 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     overview: 'Übersicht öffnen',
     restart: 'Auf der ersten Seite neu beginnen',
   },
-  pager: { first: 'Erste Seite', next: 'Nächste Seite', previous: 'Vorherige Seite' },
+  pager: {
+    first: 'Erste Seite',
+    next: 'Nächste Seite',
+    previous: 'Vorherige Seite',
+    range: '{from} bis {to}',
+    rangeOf: '{from} bis {to} von {all}',
+    rangeOfMore: '{from} bis {to} von mehr als {all}',
+  },
 }

@@ -407,7 +407,12 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
   },
   findings: {
     title: 'Befunde',
-    none: 'Keine Befunde.',
+    none: 'Nichts gefunden: keine unsichtbaren Zeichen oder verborgenen Kommentare, und nichts auszusetzen an Frontmatter, Namen, Links, eingebundenen Dateien, Lizenzen oder SKILLSET.md.',
+    noneOf: 'Nichts auf der Stufe „{level}“. Es gibt andere: {others}.',
+    scope:
+      '„Bitte ansehen“ meint allein unsichtbare Zeichen und verborgene Kommentare. Befehle, Hosts und Skripte werden nicht beurteilt: Jeder [Skill](skills) und [Änderungen](changes) zeigen sie.',
+    scopeOfSkill:
+      '„Bitte ansehen“ meint allein unsichtbare Zeichen und verborgene Kommentare. Befehle, Hosts und Skripte werden nicht beurteilt: Der [Skill](skills) und [Änderungen](changes) zeigen sie.',
     in: 'in {path}',
     whole: 'Befunde des ganzen Repositorys',
     filter: 'Stufe und Gliederung',
@@ -415,6 +420,8 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     levels: { look: 'Bitte ansehen', breaks: 'Defekt', style: 'Stil' },
     by: { kind: 'Nach Art', skill: 'Nach Skill' },
     inSkills: { one: 'In {n} Skill', other: 'In {n} Skills' },
+    inMoreSkills: { one: 'In mehr als {n} Skill', other: 'In mehr als {n} Skills' },
+    onThisPage: { one: '{n} auf dieser Seite', other: '{n} auf dieser Seite' },
     allSkills: 'Alle Skills mit Befunden',
     same: 'An jeder dieser Stellen: {message}.',
     toDo: 'Zu tun: {advice}.',

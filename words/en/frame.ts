@@ -255,5 +255,12 @@ export const FRAME = {
     overview: 'Open the overview',
     restart: 'Start again from the first page',
   },
-  pager: { first: 'First page', next: 'Next page', previous: 'Previous page' },
+  pager: {
+    first: 'First page',
+    next: 'Next page',
+    previous: 'Previous page',
+    range: '{from} to {to}',
+    rangeOf: '{from} to {to} of {all}',
+    rangeOfMore: '{from} to {to} of more than {all}',
+  },
 } as const

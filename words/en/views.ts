@@ -419,7 +419,12 @@ export const VIEWS = {
   },
   findings: {
     title: 'Findings',
-    none: 'No findings.',
+    none: 'Nothing was found: no hidden characters or comments, and nothing wrong with front matter, names, links, includes, licenses or SKILLSET.md.',
+    noneOf: 'Nothing of the level “{level}”. There are others: {others}.',
+    scope:
+      '“Look at this” is about hidden characters and hidden comments alone. Commands, hosts and scripts are not judged: each [skill](skills) and [Changes](changes) show them.',
+    scopeOfSkill:
+      '“Look at this” is about hidden characters and hidden comments alone. Commands, hosts and scripts are not judged: the [skill](skills) and [Changes](changes) show them.',
     in: 'in {path}',
     whole: 'Findings of the whole repository',
     filter: 'Level and grouping',
@@ -427,6 +432,8 @@ export const VIEWS = {
     levels: { look: 'Look at this', breaks: 'Breaks', style: 'Style' },
     by: { kind: 'By kind', skill: 'By skill' },
     inSkills: { one: 'In {n} skill', other: 'In {n} skills' },
+    inMoreSkills: { one: 'In more than {n} skill', other: 'In more than {n} skills' },
+    onThisPage: { one: '{n} on this page', other: '{n} on this page' },
     allSkills: 'All skills with findings',
     same: 'In each of them: {message}.',
     toDo: 'To do: {advice}.',
