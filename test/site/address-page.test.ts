@@ -66,8 +66,8 @@ describe('overview', () => {
     })
     const text = textOf((await get(PAGE)).html)
     // What is wrong stands before what there is.
-    expect(text.indexOf('Parts of this repository may be missing: 1 error')).toBeLessThan(text.indexOf('text withheld'))
-    for (const words of ['Partly indexed', 'text withheld', '1 error']) expect(text).toContain(words)
+    expect(text.indexOf('Parts of this repository may be missing: 1 finding')).toBeLessThan(text.indexOf('text withheld'))
+    for (const words of ['Partly indexed', 'text withheld', '1 finding']) expect(text).toContain(words)
   })
 
   test('the canonical address is built from the setting and the API, never from the request', async () => {
@@ -114,6 +114,20 @@ describe('browse', () => {
 
     await get(`${PAGE}?view=browse&path=skills/pdf&cursor=abc_-1`)
     expect(questions[1]?.query.get('cursor')).toBe('abc_-1')
+  })
+
+  test('what is wrong in a folder is a finding of the same level as in the list of all, and no remark of another kind', async () => {
+    const told = {
+      code: 'manifest.unknown_field',
+      severity: 'info',
+      path: 'SKILLSET.md',
+      field: 'title',
+      message: 'odd',
+    } as const
+    const { get } = await open({ browse: () => browsePage({ diagnostics: [told] }) })
+    const text = textOf((await get(`${PAGE}?view=browse`)).html)
+    expect(text).toContain('Findings Breaks odd SKILLSET.md · field title')
+    expect(text).not.toMatch(/diagnostic|\binfo\b/i)
   })
 
   test('why texts of a folder are withheld is shown once, and what its files have in common is not repeated', async () => {

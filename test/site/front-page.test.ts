@@ -60,7 +60,7 @@ test('the first that is ready is an example to begin with, and all are rows: tho
   for (const words of [
     'Paste a repository. See what your agents would read from it, word for word and in order, before you trust it.',
     'owner/repository or a GitHub link. Add @v1 for a version.',
-    'What an agent reads with pdf',
+    'What an agent reads with the skill pdf',
     'Rules for every skill Say where.',
     'Rules for skills/ Be brief.',
     'The skill itself When a PDF is at hand.',

@@ -292,7 +292,7 @@ test('the repository at its host is one link away, at the commit and the folder'
   )
 })
 
-test('the overview says that parts may be missing, with the number of errors', async () => {
+test('the overview says that parts may be missing, with the number of findings', async () => {
   const remark = (code: string, severity: 'error' | 'info', path: string) => ({ code, severity, path, message: `about ${path}` })
   const diagnostics = [
     remark('license.unrecognized', 'info', 'a/LICENSE'),
@@ -302,7 +302,7 @@ test('the overview says that parts may be missing, with the number of errors', a
   ]
   const { get } = await open({ mounts: () => readyMount({ diagnostics }) })
   const overview = textOf((await get(PAGE)).html)
-  expect(overview).toContain('Parts of this repository may be missing: 1 error')
+  expect(overview).toContain('Parts of this repository may be missing: 1 finding')
 })
 
 test('a finding with a line links to it, in the source of its file', async () => {

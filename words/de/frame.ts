@@ -47,7 +47,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     or: 'oder',
     recent: 'Zuletzt geöffnet',
     forget: 'Diese Liste leeren',
-    example: 'Was ein Agent mit {skill} liest',
+    example: 'Was ein Agent mit dem Skill {skill} liest',
     exampleOf: 'Aus {repository}, in dieser Reihenfolge, bevor er anfängt:',
     exampleRules: 'Regeln für jeden Skill',
     exampleRulesOf: 'Regeln für {folder}',

@@ -347,6 +347,7 @@ export const COMMANDS = {
 /** What commands count, beside what pages do. */
 export const COMMAND_COUNTS = {
   error: { one: '{n} error', other: '{n} errors' },
+  warning: { one: '{n} warning', other: '{n} warnings' },
   copy: { one: '{n} identical copy', other: '{n} identical copies' },
   newError: { one: '{n} new error', other: '{n} new errors' },
   note: { one: '{n} note', other: '{n} notes' },

@@ -43,7 +43,7 @@ export const FRAME = {
     or: 'or',
     recent: 'Recently opened',
     forget: 'Clear this list',
-    example: 'What an agent reads with {skill}',
+    example: 'What an agent reads with the skill {skill}',
     exampleOf: 'From {repository}, in this order, before it begins:',
     exampleRules: 'Rules for every skill',
     exampleRulesOf: 'Rules for {folder}',
