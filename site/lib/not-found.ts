@@ -97,12 +97,16 @@ async function loadMissingRepository(
   { listLocal, listed }: Pick<Sources, 'listLocal' | 'listed'>,
   address: Address,
 ): Promise<MissingPart> {
-  const near = address.host === ACCOUNT_HOST ? [] : findNearRepositories(await listLocal(), address).map(formatAddress)
+  const local = address.host === ACCOUNT_HOST ? [] : await listLocal()
+  const near = findNearRepositories(local, address).map(formatAddress)
   const named = (await withContent(listed, near)).map(one => ({ name: one.slice(1), href: one }))
+  const { host, owner } = address
+  const hasOthers = local.some(one => one.startsWith(`/${host}/${owner}/`))
+  const found = partsOf(address).slice(0, 1)
   return {
     kind: 'repository',
     named: address,
-    found: partsOf(address).slice(0, 1),
+    found: hasOthers ? found.map(part => ({ ...part, href: ownerHref(owner, 1, host) })) : found,
     missing: address.repository,
     folder: null,
     near: named,

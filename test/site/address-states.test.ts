@@ -115,6 +115,7 @@ describe('states', () => {
     for (const words of [en, de]) {
       const { html } = await get(PAGE, 'GET', { 'accept-language': words === de ? 'de' : 'en' })
       expect(textOf(html)).toContain(words.state.unread)
+      expect(textOf(html)).toContain('git fsck')
       expect(textOf(html)).not.toContain(words.state.reasons['index.fetch_failed'])
     }
   })

@@ -355,6 +355,7 @@ test('damaged and empty repositories lead on to others of their owner, and not t
     const { html } = await get(`/local/acme/${name}`)
     expect(saidOf(html)).toContain('Other repositories of acme')
     expect(saidOf(html).includes('Come back after the first push.')).toBe(name === 'empty')
+    expect(saidOf(html).includes('git fsck')).toBe(name === 'damaged')
     expect(saidOf(html)).not.toContain('Reload this page')
     expect(linksOf(html)).toContain('/owners/local/acme')
   }

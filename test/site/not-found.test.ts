@@ -75,6 +75,15 @@ test('the part that does not exist is marked in an address that is written from 
   }
 })
 
+test('a missing local repository leads to the others of its owner, if there are any', async () => {
+  const { get } = await open(
+    { mounts: () => refusal('mount.repo_not_found') },
+    { listLocal: async () => ['/local/acme/quite-different'] },
+  )
+  expect(attributesOf((await get('/local/acme/gone?view=browse')).html, 'a', 'href')).toContain('/owners/local/acme')
+  expect(attributesOf((await get('/local/lone/gone')).html, 'a', 'href')).not.toContain('/owners/local/lone')
+})
+
 test('a missing repository leads to its account and to the search of the host, and nothing is asked about the account', async () => {
   const asked: string[] = []
   const owners = ({ address }: { address: string }) => {

@@ -247,6 +247,8 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     local: 'Auf diesem Server gibt es [{local}](local).',
     others: '[Andere Repositorys von {owner}](owner)',
     afterPush: 'Kommen Sie nach dem ersten Push wieder.',
+    repair:
+      'Falls Sie diesen Server betreiben: `git fsck` im Ordner des Repositorys nennt, was fehlt. Holen Sie es aus einer vollständigen Kopie.',
     localOfOwner: 'Auf diesem Server gibt es ein Repository dieses Kontos: [{local}](local)',
     overview: 'Übersicht öffnen',
     restart: 'Auf der ersten Seite neu beginnen',

@@ -251,6 +251,8 @@ export const FRAME = {
     local: 'This server has [{local}](local).',
     others: '[Other repositories of {owner}](owner)',
     afterPush: 'Come back after the first push.',
+    repair:
+      'If you run this server: `git fsck` in the folder of the repository names what is missing. Fetch it from a whole copy.',
     localOfOwner: 'This server has a repository of this owner: [{local}](local)',
     overview: 'Open the overview',
     restart: 'Start again from the first page',
