@@ -1,5 +1,6 @@
 import { type Address, formatAddress } from '#core/address.ts'
 import type { RefList } from '#core/contract/refs.ts'
+import { compareVersions, readVersionName, type VersionName } from '#core/version-name.ts'
 import type { ApiClient } from './api-client.ts'
 import { countHidden } from './hidden-characters.ts'
 import { naturally } from './natural-order.ts'
@@ -46,8 +47,9 @@ export function findNearRefs({ branches, tags }: RefList, ref: string): NearRef[
 export function tagsOf({ branches, tags }: RefList): NearRef[] {
   const names = new Set(branches.map(({ name }) => name))
   return tags
+    .map(({ name }) => ({ name, version: readVersionName(name) }))
+    .sort(compareTags)
     .map(({ name }) => ({ name, ref: names.has(name) ? `refs/tags/${name}` : name }))
-    .sort((left, right) => naturally(right.name, left.name))
 }
 
 /**
@@ -65,7 +67,8 @@ export function versionsOf(refs: RefList, { ref }: Address, commit: string): Nea
 export function hasOthers(refs: RefList | null, commit: string): boolean {
   if (refs === null) return true
   const same = sameAs(refs, commit)
-  return comparableRefs(refs).some(ref => !same.has(ref))
+  const { defaultBranch, tags, branches } = offeredRefs(refs)
+  return [defaultBranch, ...tags, ...branches].some(ref => ref !== null && !same.has(ref))
 }
 
 /** The refs that are a commit, as an address spells them. */
@@ -77,14 +80,44 @@ function sameAs(refs: RefList, commit: string): ReadonlySet<string> {
 
 const SHOWN_VERSIONS = 10
 
-/**
- * The refs that a form offers: the default branch, the tags, the latest version first, then branches. None with hidden characters: its name is sent as
- * it stands.
- */
-export function comparableRefs(refs: RefList | null): string[] {
-  if (refs === null) return []
-  const names = [refs.defaultBranch, ...tagsOf(refs).map(({ ref }) => ref), ...refs.branches.map(({ name }) => name)]
-  return [...new Set(names)].filter(name => countHidden(name) === 0).slice(0, OFFERED)
+/** The refs that a form offers, without those with hidden characters, whose names are sent as they stand. */
+export interface OfferedRefs {
+  /** `null` where the host names no refs. */
+  defaultBranch: string | null
+  /** The latest version first. */
+  tags: string[]
+  /** The other ones. */
+  branches: string[]
 }
 
-const OFFERED = 100
+export function offeredRefs(refs: RefList | null): OfferedRefs {
+  if (refs === null) return { defaultBranch: null, tags: [], branches: [] }
+  const { defaultBranch, branches } = refs
+  const isVisible = (name: string) => countHidden(name) === 0
+  return {
+    defaultBranch: isVisible(defaultBranch) ? defaultBranch : null,
+    tags: tagsOf(refs)
+      .map(({ ref }) => ref)
+      .filter(isVisible)
+      .slice(0, OFFERED_TAGS),
+    branches: branches
+      .map(({ name }) => name)
+      .filter(name => name !== defaultBranch && isVisible(name))
+      .slice(0, OFFERED_BRANCHES),
+  }
+}
+
+const OFFERED_TAGS = 300
+const OFFERED_BRANCHES = 100
+
+/** Tags that are versions come first, those without a prefix before others; of each prefix the latest version first. */
+function compareTags(left: Tag, right: Tag): number {
+  const [{ version: one }, { version: other }] = [left, right]
+  if (one === null || other === null) return Number(one === null) - Number(other === null) || naturally(left.name, right.name)
+  return naturally(one.prefix, other.prefix) || compareVersions(other, one) || naturally(right.name, left.name)
+}
+
+interface Tag {
+  name: string
+  version: VersionName | null
+}

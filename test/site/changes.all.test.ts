@@ -272,13 +272,14 @@ test('Markdown has the same', async () => {
 test('an older pin links the changes since, and the form two refs', async () => {
   const pinned = await get(`${ADDRESS}@${first}?view=skill&path=a/SKILL.md`)
   expect(pinned.html).toContain(`view=changes&amp;path=a/SKILL.md&amp;from=${first}`)
-  const opened = await get(`/open?address=${ADDRESS}&from=${first}&ref=main&path=a%2FSKILL.md`)
-  expect([opened.status, opened.location]).toEqual([302, `${ADDRESS}@main?view=changes&from=${first}&path=a%2FSKILL.md`])
+  const opened = await get(`/open?address=${ADDRESS}&from=${first}&ref=v1&path=a%2FSKILL.md`)
+  expect([opened.status, opened.location]).toEqual([302, `${ADDRESS}@v1?view=changes&from=${first}&path=a%2FSKILL.md`])
 })
 
 test('the form of a page has both sides, and a missing ref is reported', async () => {
   const { html } = await get(`${ADDRESS}?view=changes&path=a/SKILL.md`)
-  for (const part of ['name="from"', '<option value="v1" selected', '<option value="main" selected']) expect(html).toContain(part)
+  for (const part of ['name="from"', '<option value="v1" selected', '<option value="" selected>main'])
+    expect(html).toContain(part)
   expect((await get(`${ADDRESS}?view=changes&from=none`)).status).toBe(404)
 })
 

@@ -94,13 +94,16 @@ test('a ref that does not exist leads to similar ones', async () => {
 })
 
 test('the form of two refs offers the default branch, the latest versions and the branches, and none with hidden characters', async () => {
-  const tags = ['v1.2', 'v1.10', 'v1\u202e.3', ...Array.from({ length: 200 }, (_, index) => `a${index}`)].map(name => ({ name }))
+  const names = ['latest', 'v1.2', 'v1.10', 'v1.10-rc.1', 'v1\u202e.3', ...Array.from({ length: 296 }, (_, index) => `a${index}`)]
+  const tags = names.map(name => ({ name }))
   const { get } = await open({ refs: () => refList({ tags }), changes: () => refusal('mount.ref_not_found') })
   const { html } = await get(`${PAGE}?view=changes&from=v1.11`)
   const [from = '', to = ''] = html.match(/<select id="changes-.*?<\/select>/gs) ?? []
-  expect(attributesOf(from, 'option', 'value').slice(0, 5)).toEqual(['v1.11', 'main', 'v1.10', 'v1.2', 'a199'])
-  expect(attributesOf(to, 'option', 'value').slice(0, 2)).toEqual(['main', 'v1.10'])
-  expect(attributesOf(to, 'option', 'value')).toHaveLength(100)
+  expect(attributesOf(from, 'option', 'value').slice(0, 6)).toEqual(['v1.11', 'main', 'v1.10', 'v1.10-rc.1', 'v1.2', 'a295'])
+  expect(attributesOf(to, 'option', 'value').slice(0, 2)).toEqual(['', 'v1.10'])
+  expect(attributesOf(to, 'option', 'value')).toHaveLength(302)
+  expect(attributesOf(to, 'option', 'value').slice(-3)).toEqual(['a0', 'latest', 'feature/x'])
+  expect(attributesOf(to, 'optgroup', 'label')).toEqual(['Tags', 'Branches'])
   expect(attributesOf(html, 'input', 'name').filter(name => name.endsWith('-other'))).toEqual(['from-other', 'ref-other'])
   const alone = await open({ refs: () => refusal('mount.unavailable') })
   const without = (await alone.get(`${PAGE}?view=changes`)).html
@@ -129,4 +132,48 @@ test('the field for another ref wins over the list beside it', async () => {
   const { get } = await open({ refs: () => refList() })
   const { status, headers } = await get(`/open?address=${PAGE}&from=v1.2&from-other=abc1234&ref=main&ref-other=`)
   expect([status, headers.location]).toEqual([302, `${PAGE}@main?view=changes&from=abc1234`])
+})
+
+test('a comparison keeps the address as it was opened, where its new side is the shown one', async () => {
+  for (const [address, ref] of [
+    [PAGE, null],
+    [`${PAGE}@v1.2`, 'v1.2'],
+    [`${PAGE}@feature%2Fx/docs`, 'feature/x'],
+    [`${PAGE}@${COMMIT}`, COMMIT],
+  ] as const) {
+    const mounts = () => readyMount({}, { address, ref })
+    const { get, close } = await open({ mounts, refs: () => refList(), changes: () => refusal('mount.ref_not_found') })
+    const { html } = await get(`${address}?view=changes&from=v1.11`)
+    const [form = ''] = html.match(/<form class="changes-form".*?<\/form>/s) ?? []
+    const [opened] = attributesOf(form, 'input', 'value')
+    const [, to = ''] = form.match(/<select.*?<\/select>/gs) ?? []
+    expect([opened, /<option value="([^"]*)" selected>/.exec(to)?.[1]]).toEqual([address, ''])
+    const { headers } = await get(`/open?${new URLSearchParams({ address, from: 'v1.10', ref: '' })}`)
+    expect(headers.location).toBe(`${address}?view=changes&from=v1.10`)
+    await close()
+  }
+})
+
+test('the tab keeps the older side that was chosen, until it leads nowhere', async () => {
+  const tabOf = (html: string) => /<a href="([^"]*view=changes[^"]*)" aria-current/.exec(html)?.[1]
+  const { get, close } = await open({ refs: () => refList(), changes: () => refusal('mount.ref_not_found') })
+  expect(tabOf((await get(`${PAGE}?view=changes&from=v1.2`)).html)).toBe(`${PAGE}?view=changes`)
+  await close()
+  const side = { ref: null, commit: COMMIT, status: 'ready' } as const
+  const none = { added: 0, removed: 0, changed: 0, moved: 0 }
+  const changes = () => ({
+    status: 'ready' as const,
+    commit: COMMIT,
+    from: { ...side, ref: 'v1.2', commit: OTHER },
+    to: side,
+    path: '',
+    counts: { skills: none, documents: none, manifests: none },
+    notCompared: { skills: 0, documents: 0 },
+    items: [],
+    diagnostics: [],
+    nextCursor: null,
+  })
+  const site = await open({ refs: () => refList(), changes })
+  expect(tabOf((await site.get(`${PAGE}?view=changes&from=v1.2`)).html)).toBe(`${PAGE}?view=changes&amp;from=v1.2`)
+  await site.close()
 })
