@@ -12,7 +12,8 @@ const PAGES = ['/', '/docs', '/open?address=kit', KIT, ...VIEWS.map(view => `${K
 /** A field of two parts has its frame around both. */
 const FIELDS = 'select, input:not([type="hidden"], [type="radio"], [type="checkbox"], .field input)'
 
-const skill = (name: string) => `---\nname: ${name}\ndescription: Use when a kit is packed.\n---\n\n# ${name}\n\nPack.\u202e\n`
+const skill = (name: string) =>
+  `---\nname: ${name}\ndescription: Use when a kit is packed${'; and when it is not'.repeat(12)}.\n---\n\n# ${name}\n\nPack.\u202e\n`
 
 describe.skipIf(!hasBrowser)('the parts of pages', () => {
   let repositories: TestRepositories
@@ -25,7 +26,7 @@ describe.skipIf(!hasBrowser)('the parts of pages', () => {
     const kit = await repositories.create('acme', 'kit')
     const skills = Array.from({ length: 60 }, (_, index) => [`kit-${index}/SKILL.md`, skill(`kit-${index}`)])
     await kit.tag('v1', await kit.commit({ LICENSE: 'No license.\n', ...Object.fromEntries(skills) }))
-    await kit.commit({ 'kit-1/SKILL.md': `${skill('kit-1')}More.\n` })
+    await kit.commit({ 'kit-1/SKILL.md': skill('kit-1').replace('packed', 'packed or sent') })
     service = await startService({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root })
     await service.get('mounts', `${KIT}@v1`)
     await service.get('mounts', KIT)
@@ -101,5 +102,31 @@ describe.skipIf(!hasBrowser)('the parts of pages', () => {
       }),
     )
     expect(hidden).toEqual([])
+  })
+  test('paper has whole sentences', async () => {
+    const cut = await ofPages([KIT, `${KIT}?view=find&query=kit`], 1280, async page => {
+      await page.emulateMedia({ media: 'print' })
+      return page
+        .locator('main :is(p, span, div)')
+        .evaluateAll(all =>
+          all.flatMap(one =>
+            one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX === 'hidden' && one.clientWidth > 1
+              ? [one.outerHTML]
+              : [],
+          ),
+        )
+    })
+    expect(cut).toEqual([])
+  })
+
+  test('words that are new are marked where browsers replace colors', async () => {
+    const styles = await ofPages([`${KIT}?view=changes`], 1280, async page => {
+      await page.emulateMedia({ forcedColors: 'active' })
+      return [
+        ...(await stylesOf(page, '.both ins', ['background-color'])),
+        ...(await stylesOf(page, 'body', ['background-color'])),
+      ]
+    })
+    expect(styles).toHaveLength(2)
   })
 })
