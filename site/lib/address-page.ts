@@ -100,7 +100,7 @@ export type AddressPage =
       request: PageRequest
       content: PageContent
       moved: Latest | null
-      /** Of all levels, for an overview with their skills; `null` until the index is ready. */
+      /** Of all levels, where skills are listed with these; `null` until the index is ready. */
       findings: FoundAtAddress | null
       /** Of changes: those that may be compared, if the host says. */
       refs: RefList | null
@@ -138,7 +138,7 @@ export async function loadAddressPage(
   const asking = formatAddress(asked.address)
   const [mount, findings, view, latest, refs] = await Promise.all([
     client.get('mounts', asking, {}),
-    loadFound(client, asking, request.view === 'overview'),
+    loadFound(client, asking, LISTING_SKILLS.has(request.view)),
     loadView(client, asked.address, request, base?.isFirst),
     asked.address.ref === null ? null : findLatest(client, asked.address),
     request.view === 'changes' ? client.get('refs', asking, {}) : null,
@@ -194,6 +194,9 @@ export async function loadAddressPage(
     governed,
   }
 }
+
+/** Their lists say what was found in a skill. */
+const LISTING_SKILLS: ReadonlySet<View> = new Set(['overview', 'browse', 'find'])
 
 function unknownView(asked: Address): AddressPage {
   const message = `a page has one of these views: ${VIEWS.join(', ')}`

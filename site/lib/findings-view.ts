@@ -195,6 +195,8 @@ export interface FoundAtAddress {
   count: number
   /** By path; of the findings that were read. */
   skills: ReadonlyMap<string, FoundSkill>
+  /** Of these the skills without a description, by path. */
+  undescribed: ReadonlySet<string>
   /** Not all findings were read. */
   hasMore: boolean
 }
@@ -209,7 +211,19 @@ export async function loadFound(client: ApiClient, address: string, withSkills: 
   if (!result.ok || result.answer.status !== 'ready') return null
   const { look, breaks, style } = result.answer.counts
   const { items, hasMore } = withSkills ? await readAll(client, address, WHOLE, result.answer) : { items: [], hasMore: true }
-  return { count: look + breaks + style, skills: new Map(skillsOf(items).map(skill => [skill.path, skill])), hasMore }
+  const undescribed = new Set(items.filter(({ code }) => code === UNDESCRIBED).map(placeOf))
+  const skills = new Map(skillsOf(items).map(skill => [skill.path, skill]))
+  return { count: look + breaks + style, skills, undescribed, hasMore }
+}
+
+const UNDESCRIBED = 'description.missing'
+
+/** Whether the description of a listed skill is none: it was taken from the text of the skill. */
+export function isFromText(
+  found: FoundAtAddress | null,
+  { path, warnings = [] }: { path: string; warnings?: readonly Warning[] | undefined },
+): boolean {
+  return found?.undescribed.has(path) === true || warnings.some(({ code }) => code === UNDESCRIBED)
 }
 
 const WHOLE = { path: undefined, level: undefined }

@@ -46,6 +46,12 @@ export function markWords(text: string, words: readonly string[] = []): string {
     .join('')
 }
 
+/** The description of a skill. @param mark what a page says before one that was taken from the text of the skill */
+export function descriptionHtml(text: string, mark: string | null, words?: readonly string[]): string {
+  if (mark === null || text === '') return markWords(text, words)
+  return `<span class="from-text">${escapeHtml(mark)}</span> <bdi>${markWords(text, words)}</bdi>`
+}
+
 /** Whether `markWords` marks anything. */
 export function hasWords(text: string, words: readonly string[]): boolean {
   return words.length > 0 && patternOf(words).test(text)

@@ -3,7 +3,7 @@ import type { FindingLevel, SkillListing } from '#core/contract/shared.ts'
 import { withLevel } from '#core/finding-messages.ts'
 import { hiddenFolderOf } from '#site/lib/links.ts'
 import { finding, reason } from '#words/findings.ts'
-import { browsePage, filePage, findingsPage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
+import { browsePage, filePage, findingsPage, findPage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { attributesOf, textOf, titleOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -333,4 +333,28 @@ test.each([
   expect(linkTexts).toEqual([lines, line])
   expect(textOf(html)).toContain(sentence)
   expect(textOf(html).split(line)).toHaveLength(2)
+})
+
+test('a description that was taken from the text of a skill is marked in lists and on its page', async () => {
+  const own = { ...skill('skills/pdf', { description: 'See gone things first.' }), files: [], moreFiles: 0 }
+  const warning = withLevel({ ...finding('description.missing'), field: 'description' })
+  const { get } = await open({
+    mounts: () => complete([{ ...own, warnings: [warning] }, skill('skills/csv')]),
+    findings: () => findingsPage([{ ...found('skills/pdf', 'breaks'), code: 'description.missing' }]),
+    browse: () =>
+      browsePage({
+        entries: [
+          { path: 'skills/pdf', kind: 'directory', counts: { skills: 1, documents: 0 }, skill: own },
+          { path: 'skills/csv', kind: 'directory', counts: { skills: 1, documents: 0 }, skill: skill('skills/csv') },
+        ],
+      }),
+    find: () => findPage({ items: [{ ...own, kind: 'skill' }] }),
+    skills: () => skillPage({ description: own.description, warnings: [warning] }),
+  })
+  for (const page of [PAGE, `${PAGE}?view=browse`, `${PAGE}?view=find&query=gone`, SKILL]) {
+    const text = textOf((await get(page)).html)
+    expect(text).toContain('From the text: See gone things first.')
+    expect(text.split('From the text:')).toHaveLength(2)
+  }
+  expect(textOf((await get(SKILL, 'GET', { 'accept-language': 'de' })).html)).toContain('Aus dem Text: See gone things first.')
 })

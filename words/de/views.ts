@@ -213,6 +213,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     about: 'Durchsucht Namen, Beschreibungen und Texte: {counts}. Auch ähnlich geschriebene Wörter werden gefunden.',
   },
   skill: {
+    fromText: 'Aus dem Text:',
     withheld: {
       restricted: 'Text zurückgehalten: Die Lizenz erlaubt keine Kopien. Agenten bekommen Namen und Beschreibung.',
       restrictedAt: 'Text zurückgehalten: Die Lizenz erlaubt keine Kopien ({place}). Agenten bekommen Namen und Beschreibung.',

@@ -215,6 +215,8 @@ export const VIEWS = {
     about: 'Searches the names, descriptions and texts of {counts}. Similar spellings are found, too.',
   },
   skill: {
+    /** Before the first words of the text of a skill, where it has no description. */
+    fromText: 'From the text:',
     withheld: {
       restricted: 'Text withheld: its license allows no copies. Agents get its name and description.',
       restrictedAt: 'Text withheld: its license allows no copies ({place}). Agents get its name and description.',
