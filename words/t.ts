@@ -56,7 +56,8 @@ export interface T<Catalogue> {
   find(key: string, values?: Gaps): string | undefined
 }
 
-function createT<Catalogue extends object>(catalogue: Catalogue, language: Language): T<Catalogue> {
+/** @param largest whole number without marks between thousands. Commands print plain numbers, which programs read as well. */
+function createT<Catalogue extends object>(catalogue: Catalogue, language: Language, largest = Infinity): T<Catalogue> {
   const texts = new Map(sentencesOf(catalogue))
   const numbers = new Intl.NumberFormat(language)
   const plurals = new Intl.PluralRules(language)
@@ -78,6 +79,7 @@ function createT<Catalogue extends object>(catalogue: Catalogue, language: Langu
   }
 
   function spell(value: Spelled): string {
+    if (typeof value === 'number' && value > largest) return numbers.format(value)
     if (typeof value !== 'object') return String(value)
     return 'key' in value ? (find(value.key, value.values) ?? value.key) : scrubbed(value.message)
   }
@@ -100,10 +102,16 @@ function isForms(part: Partial<Forms>): part is Forms {
 /** English: what commands print, and what the interface answers. */
 export const t = createT(EN, 'en')
 
+/** On pages, numbers of five digits and more have marks: `500 lines`, `20,000 bytes`. */
+const UNMARKED = 9_999
+
 /** What pages say. */
 export type PageT = T<typeof PAGES>
 export type PageKey = KeyOf<typeof PAGES>
-export const PAGE_T: Readonly<Record<Language, PageT>> = { en: createT(PAGES, 'en'), de: createT(DE, 'de') as PageT }
+export const PAGE_T: Readonly<Record<Language, PageT>> = {
+  en: createT(PAGES, 'en', UNMARKED),
+  de: createT(DE, 'de', UNMARKED) as PageT,
+}
 
 const NUMBERS = new Intl.NumberFormat('en')
 

@@ -23,7 +23,14 @@ export function wordsOfError(error: ErrorToSay, { t }: Pick<Ui, 't'>): string | 
 /** The title of an error: by its reason, its code, or its status. */
 export function titleOfError({ code, reason }: ErrorToSay, status: number, { t }: Pick<Ui, 't'>): string {
   const isAddress = code.startsWith('address.') || code === 'owner.invalid'
-  const kinds = [reason, code === 'address.incomplete' && 'incomplete', isAddress && 'address', String(status)]
+  const isElsewhere = code === 'address.unknown_host'
+  const kinds = [
+    reason,
+    isElsewhere && '403',
+    code === 'address.incomplete' && 'incomplete',
+    isAddress && 'address',
+    String(status),
+  ]
   return kinds.map(kind => kind && t.find(`errorPage.titles.${kind}`)).find(title => title) || t('errorPage.title')
 }
 

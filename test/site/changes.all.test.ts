@@ -63,7 +63,7 @@ test('the page has what to read first, then changes by signs and words, and link
   for (const words of [
     'Added <span class="count">1</span>',
     'Removed <span class="count">1</span>',
-    'received by 2 skills',
+    'for 2 skills',
     'new.example',
     'U+202E',
     'Other files are not compared.',
@@ -88,7 +88,7 @@ test('skills that a rule alone changes are one entry with a link to each', async
   const { html } = await get(`/local/acme/rules?view=changes&from=${from}`)
   // Told once, whoever receives it.
   expect(html.match(/>now names</g)).toHaveLength(1)
-  expect(html).toContain('<summary>received by 5 skills</summary>')
+  expect(html).toContain('<summary>for 5 skills</summary>')
   expect(html).toMatch(/may use without asking:<\/span> <bdi class="both"[^>]*><ins>Read<\/ins>/)
   for (const name of ['a', 'b', 'c', 'd', 'e']) expect(html).toContain(`view=changes&amp;path=${name}/SKILL.md&amp;from=${from}`)
 

@@ -51,7 +51,7 @@ test('a German page says what the indexer found in German, and the answers of th
     /a\/b\.md<\/bdi>: unsichtbare Zeichen \(<bdi>U\+200B<\/bdi>\) in <a href="[^"]*a\/b\.md[^"]*3[^"]*">Zeile 3</,
   )
   expect(await pageOf(skill, 'en')).toContain('<bdi>gone.md</bdi> leads to nothing')
-  expect(await pageOf('/local/acme/tools?view=findings', 'de')).toContain('Agenten erhalten nichts aus diesem Ordner')
+  expect(await pageOf('/local/acme/tools?view=findings', 'de')).toContain('Agenten bekommen nichts aus diesem Ordner')
   const { json } = await app.get('/api/v1/skills/local/acme/open?path=a/SKILL.md')
   expect(json.skill.warnings).toEqual([
     { code: 'text.hidden_characters', level: 'look', message: 'a/b.md: hidden characters (U+200B) on line 3' },

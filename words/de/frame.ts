@@ -37,13 +37,13 @@ export const FRAME: Translation<typeof EN_FRAME> = {
   addressField: { open: 'Öffnen', form: 'konto/repository@version/pfad', short: 'konto/repository' },
   home: {
     description:
-      'Ein Repository einfügen und sehen, was Ihre Agenten daraus lesen würden, Wort für Wort und in dieser Reihenfolge, bevor Sie ihm vertrauen.',
-    title: 'Sehen, was Ihre Agenten lesen',
+      'Fügen Sie ein Repository ein. Sie sehen, was Ihre Agenten daraus lesen würden, Wort für Wort und in dieser Reihenfolge, bevor Sie ihm vertrauen.',
+    title: 'Sehen Sie, was Ihre Agenten lesen',
     lead: 'Fügen Sie ein Repository ein. Sie sehen, was Ihre Agenten daraus lesen würden, Wort für Wort und in dieser Reihenfolge, bevor Sie ihm vertrauen.',
-    field: 'Ein Repository, oder Wörter für die Suche',
+    field: 'Ein Repository oder Suchwörter',
     hint: '`konto/repository`. Mit `@v1` eine bestimmte Version.',
     hintGithub: '`konto/repository` oder ein Link von GitHub. Mit `@v1` eine bestimmte Version.',
-    hintWords: 'Wörter durchsuchen die Skills der Repositorys, die unten stehen.',
+    hintWords: 'Suchwörter durchsuchen die Skills der Repositorys unten.',
     or: 'oder',
     recent: 'Zuletzt geöffnet',
     forget: 'Diese Liste leeren',

@@ -400,7 +400,6 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     },
   },
   findings: {
-    field: 'Feld {field}',
     title: 'Befunde',
     none: 'Nichts gefunden: keine unsichtbaren Zeichen oder verborgenen Kommentare, und nichts auszusetzen an Frontmatter, Namen, Links, eingebundenen Dateien, Lizenzen oder SKILLSET.md.',
     noneOf: 'Nichts auf der Stufe „{level}“. Es gibt andere: {others}.',

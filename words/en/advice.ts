@@ -68,6 +68,7 @@ export const ADVICE = {
 
 /** What pages say instead. */
 export const ADVICE_ON_PAGES = {
+  'front_matter.invalid': 'correct the YAML: until then agents get no metadata',
   'folder.excluded': 'change `exclude` in a SKILLSET.md above if agents need the folder',
   'folder.not_checked_out': 'check out the whole tree: the missing files may include a SKILLSET.md',
   'folder.unlicensed': 'add a LICENSE file, or `license` to SKILLSET.md',
@@ -82,6 +83,6 @@ export const ADVICE_ON_PAGES = {
   'rules.missing': 'shorten the rules of each SKILLSET.md above',
   'skill.not_in_mcp':
     'correct the field if such clients should offer the skill; `npx skills` and agents that read it here get it all the same',
-  'text.html_comment': 'check that agents are meant to read them, or remove them: agents receive comments',
+  'text.html_comment': 'check that agents are meant to read them, or remove them: agents get comments',
   'tree.submodule': 'nothing, unless agents need its files: copy those into this repository',
 } as const satisfies Partial<Record<keyof typeof ADVICE, string>>

@@ -103,6 +103,7 @@ export const ERRORS_ON_PAGES: Readonly<Record<string, string>> = {
     'no license allows copies of the file, and this server keeps the original back as well; ask the owner of the repository',
   'file.not_text': 'the file is not UTF-8 text; read it on its git host',
   'legal.not_found': 'this server has no such page',
+  'owner.not_found': 'the git host has no account of this name; check its spelling',
   'auth.forbidden_origin': 'only pages of this server may send this; use its pages',
   'token.not_a_repository': 'a token reads a whole repository; leave out the version and the path',
   'request.invalid': 'the link is wrong, or no longer right; start from the first page',

@@ -130,6 +130,8 @@ export const FINDINGS = {
 
 /** What pages say instead: a person reads it beside the name of the file, and need not know the words of the interface. */
 export const FINDINGS_ON_PAGES = {
+  'diagnostics.truncated': 'only the first {limit} findings are listed',
+  'front_matter.late': 'the front matter begins on {why}, and nothing may stand above it: agents get it as text',
   'body.long': 'long: keep a skill below {lineLimit} lines and {byteLimit} bytes',
   'compatibility.too_long': 'the compatibility is longer than {limit} characters',
   'description.missing': 'no description, so an agent cannot tell when to use it',
@@ -259,7 +261,7 @@ export const KINDS = {
   'encoding.bom': 'Byte order mark',
   'file.unreadable': 'File that cannot be read',
   'folder.empty': 'Empty folder',
-  'folder.excluded': 'Excluded folder',
+  'folder.excluded': 'Folder left out',
   'folder.links_unchecked': 'Links not checked',
   'folder.not_checked_out': 'Files not checked out',
   'folder.unlicensed': 'No license',
@@ -272,8 +274,8 @@ export const KINDS = {
   'front_matter.repaired': 'Front matter that other tools refuse',
   'front_matter.unknown_field': 'Misspelled field',
   'front_matter.unterminated': 'Front matter without an end',
-  'image.withheld': 'Picture kept back',
-  'include.excluded': 'Excluded include',
+  'image.withheld': 'Picture not shown',
+  'include.excluded': 'Include left out',
   'include.missing': 'Missing include',
   'include.not_served': 'Include whose license allows no copies',
   'include.not_text': 'Include that is not text',
@@ -284,7 +286,7 @@ export const KINDS = {
   'index.limit_time': 'Too long to index',
   'index.partial': 'Partial index',
   'license.conflict': 'Conflicting licenses',
-  'license.unrecognized': 'License not recognized',
+  'license.unrecognized': 'Unknown license',
   'license.unresolved': 'Missing license file',
   'manifest.image_missing': 'Missing picture',
   'manifest.invalid_field': 'Invalid field of SKILLSET.md',

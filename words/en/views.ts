@@ -357,7 +357,7 @@ export const VIEWS = {
       settings: 'What SKILLSET.md includes or leaves out',
       words: 'Words only',
     },
-    receivedBy: 'received by {skills}',
+    receivedBy: 'for {skills}',
     sameCommit: 'Both sides are the same commit. Choose another version above.',
     line: 'line {n}',
     noLineEnd: 'no line end at the end of the file',
@@ -413,7 +413,6 @@ export const VIEWS = {
     },
   },
   findings: {
-    field: 'field {field}',
     title: 'Findings',
     none: 'Nothing was found: no hidden characters or comments, and nothing wrong with front matter, names, links, includes, licenses or SKILLSET.md.',
     noneOf: 'Nothing of the level “{level}”. There are others: {others}.',

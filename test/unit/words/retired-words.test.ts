@@ -13,6 +13,11 @@ const RETIRED = {
     'deliver: send': /\b(?:un)?deliver(?:s|ed|y)?\b/i,
     'deployment: server': /\bdeployments?\b/i,
     'permits: allows': /\bpermit(?:s|ted)?\b/i,
+    'receive: get': /\breceiv/i,
+    'warning, diagnostic: finding': /\b(?:warning|diagnostic)s?\b/i,
+    'service: server': /\bservices?\b/i,
+    'pinned link: permalink': /\b(?:pinned|permanent) link/i,
+    'at GitHub: on GitHub': /\bat (?:GitHub|the git host)\b/i,
   },
   de: {
     mount: /\b(?:ge)?mount(?!glass)/i,
@@ -20,6 +25,11 @@ const RETIRED = {
     'Manifest: SKILLSET.md': /manifest/i,
     'ausliefern: senden': /liefer/i,
     'Installation: Server': /\b(?:installation(?!en)|deployments?)\b/i,
+    'erhalten: bekommen': /\berh[aä]lt/i,
+    'Warnung: Befund': /warnung/i,
+    'Werkzeug: Programm': /werkzeug/i,
+    'Dienst: Server': /\bdienst/i,
+    'bei GitHub: auf GitHub': /\bbei GitHub\b/i,
   },
 } as const
 
@@ -53,5 +63,9 @@ test('and a retired word is detected, but not in code', () => {
   expect(retiredIn({ a: 'Manifeste werden ausgeliefert' }, RETIRED.de)).toEqual([
     'a: Manifest: SKILLSET.md',
     'a: ausliefern: senden',
+  ])
+  expect(retiredIn({ a: 'Agents receive it, see the warnings.' }, RETIRED.en)).toEqual([
+    'a: receive: get',
+    'a: warning, diagnostic: finding',
   ])
 })
