@@ -1,4 +1,5 @@
 import { type Finding, messageOf } from '#words/findings.ts'
+import { t, type Value } from '#words/t.ts'
 import type { Warning } from './contract/shared.ts'
 import { levelOf } from './finding-levels.ts'
 import type { WarningRow } from './snapshot/finding-rows.ts'
@@ -33,6 +34,27 @@ export function withLevel(row: WarningRow): Warning {
   const warning = keepFinding({ code, level: levelOf(code), ...shown }, row)
   WARNINGS.set(row, warning)
   return warning
+}
+
+/** How a finding about a text that is not sent is told: by its kind alone, unless its message has no values but numbers. */
+export function withoutQuotation(told: { code: string; message: string }): { message: string; finding: Finding } {
+  const { code } = told
+  const finding = findingOf(told) ?? { code }
+  const quotes = Object.values(finding.values ?? {}).some((value: Value) => typeof value !== 'number')
+  return quotes ? { message: kindOf(code), finding: { code, case: 'described' } } : { message: told.message, finding }
+}
+
+/** As messages begin: in lower case. */
+function kindOf(code: string): string {
+  const kind = t.find(`findingKind.${code}`) ?? code
+  return /^[A-Z][a-z]/.test(kind) ? kind.charAt(0).toLowerCase() + kind.slice(1) : kind
+}
+
+/** A stored warning of a skill that is only described. */
+export function withLevelAlone(row: WarningRow): Warning {
+  const { code, level, ...told } = withLevel(row)
+  const { message, finding } = withoutQuotation(keepFinding({ code, message: told.message }, row))
+  return keepFinding({ code, level, message }, finding)
 }
 
 /** Notes the finding, or the case of an error, that a message was made of. A copy of the object lacks it. */

@@ -1,7 +1,7 @@
 import type { Address } from '#core/address.ts'
 import type { Diagnostic, Warning } from '#core/contract/shared.ts'
 import { ServiceError } from '#core/errors.ts'
-import { withLevel, withMessage } from '#core/finding-messages.ts'
+import { withLevel, withLevelAlone, withMessage } from '#core/finding-messages.ts'
 import { DIAGNOSTICS_PER_ANSWER } from '#core/limits.ts'
 import { ancestorsOf, isInside, joinPath, MANIFEST_FILE, type RepoPath } from '#core/repo-path.ts'
 import type { DiagnosticRow, WarningRow } from '#core/snapshot/finding-rows.ts'
@@ -69,8 +69,13 @@ function truncated(path: RepoPath): DiagnosticRow {
   return { ...finding('diagnostics.truncated', { limit: DIAGNOSTICS_PER_ANSWER }), severity: 'info', path }
 }
 
-/** The warnings of a skill as a mount tells them: none names another skill that lies outside of it. */
-export function warningsInMount(mounted: RepoPath, warnings: readonly WarningRow[]): Warning[] {
+/**
+ * The warnings of a skill as a mount tells them: none names another skill that lies outside of it.
+ *
+ * @param isDescribed its text is not sent, and no warning quotes it
+ */
+export function warningsInMount(mounted: RepoPath, warnings: readonly WarningRow[], isDescribed: boolean): Warning[] {
+  if (isDescribed) return warnings.map(withLevelAlone)
   return warnings.map(warning => {
     const { code, field, values } = warning
     const isOutside = code === 'name.duplicate' && !isInside(mounted, String(values?.path) as RepoPath)

@@ -94,7 +94,7 @@ export async function listContent(mount: ReadyMount): Promise<Pick<Overview, 'sk
 }
 
 function listingIn(mounted: RepoPath, skill: SkillRow): SkillListing {
-  return { ...skill, warnings: warningsInMount(mounted, skill.warnings) }
+  return { ...skill, warnings: warningsInMount(mounted, skill.warnings, skill.describedOnly === true) }
 }
 
 /** The first documents of a mounted folder. Inside a skill its Markdown files are documents, too. */

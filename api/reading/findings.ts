@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import type { FindingCounts, FindingsPage, FindingsQuery, ListedFinding } from '#core/contract/findings.ts'
 import type { Diagnostic } from '#core/contract/shared.ts'
-import { findingOf, keepFinding, withMessage } from '#core/finding-messages.ts'
+import { findingOf, keepFinding, withMessage, withoutQuotation } from '#core/finding-messages.ts'
 import { compareFindings, manifestsAbove, type ToldFinding, tellFindings, uniqueFindings } from '#core/folder-findings.ts'
 import { baseNameOf, isInside, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import type { DiagnosticRow, FindingsRow } from '#core/snapshot/finding-rows.ts'
 import { type FolderRow, findingsKey } from '#core/snapshot/format.ts'
 import { finding } from '#words/findings.ts'
-import { t, type Value } from '#words/t.ts'
 import type { Deps } from '../deps.ts'
 import { requireFolder } from '../mount/folder.ts'
 import type { ReadyMount } from '../mount/open-mount.ts'
@@ -100,7 +99,7 @@ function shape(told: readonly ToldFinding[], rows: readonly FindingsRow[]): Foun
   const described = new Set(rows.flatMap(({ skill, describedOnly }) => (skill !== undefined && describedOnly ? [skill] : [])))
   const shown = told.map(one => {
     const skill = one.skill ?? one.path
-    return described.has(skill) ? withoutQuotation(one, skill) : one
+    return described.has(skill) ? describedFinding(one, skill) : one
   })
   const names = new Map(rows.flatMap(({ skill, name }) => (skill !== undefined && name !== undefined ? [[skill, name]] : [])))
   const items = uniqueFindings(shown)
@@ -117,18 +116,10 @@ function toListed(told: ToldFinding, name: string | undefined): ListedFinding {
   return keepFinding(item, findingOf(told) ?? { code: told.code })
 }
 
-/** Of a skill that is only described nothing is quoted: its finding is told by its kind alone. */
-function withoutQuotation(told: ToldFinding, skill: string): ToldFinding {
+/** Of a skill that is only described nothing is quoted. */
+function describedFinding(told: ToldFinding, skill: string): ToldFinding {
   const { code, level, severity, advice } = told
-  const values = findingOf(told)?.values ?? {}
-  const quotes = Object.values(values).some((value: Value) => typeof value !== 'number')
-  const message = quotes ? kindOf(code) : told.message
+  const { message, finding } = withoutQuotation(told)
   const shown = { level, severity, code, path: skill, message, ...(advice === undefined ? {} : { advice }), skill }
-  return keepFinding(shown, quotes ? { code, case: 'described' } : (findingOf(told) ?? { code }))
-}
-
-/** As messages begin: in lower case. */
-function kindOf(code: string): string {
-  const kind = t.find(`findingKind.${code}`) ?? code
-  return /^[A-Z][a-z]/.test(kind) ? kind.charAt(0).toLowerCase() + kind.slice(1) : kind
+  return keepFinding(shown, finding)
 }

@@ -109,7 +109,7 @@ async function readPiece(snapshot: Snapshot, piece: StoredPiece): Promise<string
 
 function skillMetadata({ host, repository, commit, address }: ReadyMount, path: RepoPath, row: ContextRow, full: boolean) {
   const { directory, name, description, frontMatter, translations, license } = row
-  const warnings = warningsInMount(address.path, row.warnings)
+  const warnings = warningsInMount(address.path, row.warnings, !full)
   const serving = { license, full, sourceUrl: host.urls.raw(repository, commit, row.target ?? path) }
   return { path, directory, name, description, frontMatter, warnings, translations, serving }
 }
@@ -155,7 +155,7 @@ function firstPageFields(
   if (!first) return { warnings: [], files: [], references: [], ...(hasOversized && { oversized: [] }) }
   const outside = full.references.filter(path => !isReadable(path)).map(outsideWarning)
   return {
-    warnings: [...warningsInMount(address.path, row.warnings), ...outside].slice(0, WARNINGS_PER_SKILL),
+    warnings: [...warningsInMount(address.path, row.warnings, false), ...outside].slice(0, WARNINGS_PER_SKILL),
     files: full.files,
     fileDetails: full.fileDetails.map(({ path, sizeBytes, sha256 }) => ({ path, size: sizeBytes, sha256 })),
     ...(full.sha256 === undefined ? {} : { sha256: full.sha256 }),

@@ -132,6 +132,15 @@ test('of a skill that is only described the kind and the path are told, no word 
     ).toEqual([])
     expect(item.message).not.toMatch(/U\+|keyword|Not Kept|line|words/)
   }
+  const [mount, { skill }] = await Promise.all([
+    app.ask('mounts', '/local/acme/tools@main/kept'),
+    app.askReady('skills', '/local/acme/tools', { path: 'kept/SKILL.md' }),
+  ])
+  const listed = mount.index.status === 'ready' ? mount.index.skills[0] : undefined
+  for (const warnings of [listed?.warnings, skill.warnings]) {
+    expect(warnings?.map(({ code }) => code)).toEqual(expect.arrayContaining(['name.invalid', 'text.hidden_characters']))
+    expect(JSON.stringify(warnings)).not.toMatch(/U\+|keyword|Not Kept|line|words|"field"/)
+  }
 })
 
 test('a skill has its declared name, whatever its folder is called, and a manifest has none', async () => {

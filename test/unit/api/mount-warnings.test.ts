@@ -16,8 +16,17 @@ test.each([
   ['b/x', 'b/xy/SKILL.md', 0, 'a skill outside of the mounted folder has the same name'],
 ])('in the mount %j the warning about %s and %i more says: %s', (mounted, path, n, message) => {
   const other = finding('skill.nested', { path: 'b/x/SKILL.md' })
-  expect(warningsInMount(mounted as RepoPath, [duplicate(path, n), other])).toEqual([
+  expect(warningsInMount(mounted as RepoPath, [duplicate(path, n), other], false)).toEqual([
     { code: 'name.duplicate', level: 'style', field: 'name', message },
     { code: 'skill.nested', level: 'style', message: 'lies inside the folder of b/x/SKILL.md' },
+  ])
+})
+
+test('of a skill whose text is not sent the kind of a warning is told, and nothing is quoted', () => {
+  const quoting = { ...finding('front_matter.repaired', { why: '`secret`: deficient indentation' }), field: 'secret' }
+  const counting = finding('body.long', { lineLimit: 500, byteLimit: 20_000 })
+  expect(warningsInMount('' as RepoPath, [quoting, counting], true)).toEqual([
+    { code: 'front_matter.repaired', level: 'breaks', message: expect.not.stringContaining('secret') },
+    { code: 'body.long', level: 'style', message: expect.any(String) },
   ])
 })
