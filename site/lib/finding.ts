@@ -22,6 +22,10 @@ export interface FindingPart {
 /** What a finding says in the language of the page; in English, if another process answered. */
 export function partsOfFinding(finding: AnsweredFinding, t: PageT): FindingPart[] {
   const found = findingOf(finding)
+  const field = unquotedField(finding)
+  const line = lineOfFinding(finding)
+  if (field !== undefined && line !== null && finding.field === undefined)
+    return withLine(withCode(piecesOf('findings.unquoted', { n: line, field }, t)), line, t)
   const key = found && keyOfFinding(found)
   if (found === undefined || key === undefined || t.find(key) === undefined) {
     // Of a skill that is only described nothing is quoted.

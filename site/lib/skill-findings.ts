@@ -2,7 +2,6 @@ import { FindingLevel, type Warning } from '#core/contract/shared.ts'
 import type { Skill } from '#core/contract/skill.ts'
 import { BODY_LONG_BYTES } from '#core/limits.ts'
 import type { PageKey, Values } from '#words/t.ts'
-import { lineOfFinding, unquotedField } from './finding.ts'
 import type { Ui } from './ui.ts'
 
 /** In the order of what matters. */
@@ -16,7 +15,6 @@ export function sentenceOfSkill(
   { bodyFragment }: Pick<Skill, 'bodyFragment'>,
   { bytes }: Pick<Ui, 'bytes'>,
 ): { key: PageKey; values: Values } | null {
-  const line = lineOfFinding(finding)
   switch (finding.code) {
     case 'body.long': {
       const size = bodyFragment?.totalBytes ?? 0
@@ -24,15 +22,7 @@ export function sentenceOfSkill(
     }
     case 'description.missing':
       return { key: 'skill.found.noDescription', values: {} }
-    case 'front_matter.repaired':
-      return finding.field === undefined && line !== null ? notYaml(line, unquotedField(finding)) : null
     default:
       return null
   }
-}
-
-function notYaml(line: number, field: string | undefined): { key: PageKey; values: Values } {
-  return field === undefined
-    ? { key: 'skill.found.notYaml', values: { n: line } }
-    : { key: 'skill.found.unquoted', values: { n: line, field } }
 }

@@ -4,7 +4,7 @@ import { keepFinding } from '#core/finding-messages.ts'
 import { ANSWERS_PER_PAGE, ANSWERS_READ, joinPages } from '#site/lib/delivery.ts'
 import { PAGES as en } from '#words/en/en.ts'
 import { finding, messageOf, reason } from '#words/findings.ts'
-import { filePage, type Question, readyMount, refusal, skillPage, whole } from './support/answers.ts'
+import { filePage, findingsPage, type Question, readyMount, refusal, skillPage, whole } from './support/answers.ts'
 import { attributesOf, exactTextsOf, textOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -179,18 +179,29 @@ test('the first of several rules, and the included files, say what they are', as
   expect(textOf((await getOne(SKILL)).html)).not.toContain(en.skill.rulesAbout)
 })
 
-test('a value without quotes is said by its field and its line', async () => {
-  const why = reason('ofField', {
-    name: 'description',
-    why: reason('onLine', { reason: { key: 'reason.yamlEntryIndent' }, n: 3 }),
-  })
-  const told = finding('front_matter.repaired', { why })
-  const { get } = await open({
-    skills: () =>
-      skillPage({ warnings: [keepFinding({ code: told.code, level: 'breaks' as const, message: messageOf(told) }, told)] }),
-  })
-  expect(textOf((await get(SKILL)).html)).toContain('Front matter, line 3 : put the description in quotes.')
-})
+test.each([
+  ['en', 'Front matter, line 3 : put the description in quotes'],
+  ['de', 'Frontmatter, Zeile 3 : Setzen Sie description in Anführungszeichen'],
+])(
+  'a value without quotes is said by its field and its line, by its skill and among all findings: %s',
+  async (language, said) => {
+    const why = reason('ofField', {
+      name: 'description',
+      why: reason('onLine', { reason: { key: 'reason.yamlEntryIndent' }, n: 3 }),
+    })
+    const told = finding('front_matter.repaired', { why })
+    const warning = () => keepFinding({ code: told.code, level: 'breaks' as const, message: messageOf(told) }, told)
+    const path = 'skills/pdf/SKILL.md'
+    const { get } = await open({
+      skills: () => skillPage({ warnings: [warning()] }),
+      findings: () => findingsPage([Object.assign(warning(), { path, skill: path, line: 3 })]),
+    })
+    for (const page of [SKILL, `${PAGE}?view=findings`, `${PAGE}?view=findings&by=skill`]) {
+      const text = textOf((await get(page, 'GET', { 'accept-language': language })).html)
+      expect(text.split(said), page).toHaveLength(2)
+    }
+  },
+)
 
 test('the front matter, which is not sent, is folded above the text of the skill on its first page', async () => {
   const front = '---\nname: pdf\ndescription: Reads\u202e.\n---\n'

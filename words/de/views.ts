@@ -241,9 +241,6 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     found: {
       long: 'Lang: {size}. Ein Skill sollte unter 20 kB bleiben.',
       noDescription: 'Ohne Beschreibung weiß ein Agent nicht, wann er den Skill verwenden soll.',
-      unquoted: 'Frontmatter, [Zeile {n}](line): Setzen Sie {field} in Anführungszeichen.',
-      notYaml:
-        'Frontmatter, [Zeile {n}](line): kein gültiges YAML. Setzen Sie den Wert in Anführungszeichen; andere Programme lehnen die Datei ab.',
     },
     findDuplicates: 'Diese finden',
     continues: 'Fortsetzung',
@@ -424,6 +421,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
       one: 'Agenten bekommen deshalb {n} Skill nicht oder nicht ganz.',
       other: 'Agenten bekommen deshalb {n} Skills nicht oder nicht ganz.',
     },
+    unquoted: 'Frontmatter, Zeile {n}: Setzen Sie {field} in Anführungszeichen',
     partial: 'Der Index ist unvollständig: In dem, was fehlt, gibt es vielleicht noch mehr.',
     more: 'Es gibt noch mehr: [Nach Art](kinds) sind alle aufgeführt.',
     pages: 'Seiten der Befunde',

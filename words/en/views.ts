@@ -245,8 +245,6 @@ export const VIEWS = {
     found: {
       long: 'Long: {size}. Keep a skill below 20 kB.',
       noDescription: 'No description, so an agent cannot tell when to use it.',
-      unquoted: 'Front matter, [line {n}](line): put the {field} in quotes.',
-      notYaml: 'Front matter, [line {n}](line): not valid YAML. Put the value in quotes; other tools refuse this file.',
     },
     findDuplicates: 'Find them',
     continues: 'Continues',
@@ -437,6 +435,8 @@ export const VIEWS = {
       one: 'Keeps {n} skill from agents, in full or in part.',
       other: 'Keeps {n} skills from agents, in full or in part.',
     },
+    /** A value of front matter that lacks quotes. */
+    unquoted: 'Front matter, line {n}: put the {field} in quotes',
     partial: 'The index is partial: more may be found in what was left out.',
     more: 'There are more: [by kind](kinds) all of them are listed.',
     pages: 'Pages of the findings',
