@@ -129,4 +129,12 @@ describe.skipIf(!hasBrowser)('the parts of pages', () => {
     })
     expect(styles).toHaveLength(2)
   })
+  test('the word of a level has one look in all views', async () => {
+    const looks = await ofPages(
+      [`${KIT}?view=findings`, `${KIT}?view=findings&by=skill`, `${KIT}?view=skill&path=kit-1/SKILL.md`],
+      1280,
+      page => stylesOf(page, 'span.level-look, h3.level-look', ['color', 'font-weight']),
+    )
+    expect(looks).toHaveLength(1)
+  })
 })
