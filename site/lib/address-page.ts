@@ -51,10 +51,12 @@ export interface PageRequest {
   words: string
 }
 
+type Indexing = Extract<Mount['index'], { status: 'indexing' }>
+
 /** What the page of an address shows below its heading. */
 export type PageContent =
-  /** `sides`: of a comparison. */
-  | { kind: 'indexing'; sides?: ComparedSides }
+  /** `sides`: of a comparison, with the job of the side that it waits for. */
+  | { kind: 'indexing'; sides?: ComparedSides; job?: Pick<Indexing, 'stage' | 'progress'> }
   | { kind: 'failed'; errorCode: FailedAnswer['errorCode']; retryAt: string; sides?: ComparedSides }
   /** `likes`: commits that the old side of a comparison may mean. */
   | { kind: 'problem'; error: ApiError; withheld?: BrowseEntry | null; likes?: readonly string[] }
@@ -365,7 +367,22 @@ async function loadChanges(
   if (!('state' in result)) return { status, content: result.content }
   const { state } = result
   const content = stateContent(state)
-  return { status, content: { ...content, sides: state } }
+  const job = content.kind === 'indexing' ? { job: await loadJob(client, address, from, state) } : {}
+  return { status, content: { ...content, sides: state, ...job } }
+}
+
+/** What the job of the older side does, or, where that is ready, of the newer one; nothing where the job ended meanwhile. */
+async function loadJob(
+  client: ApiClient,
+  address: Address,
+  from: string,
+  state: { from: { status: string } },
+): Promise<Pick<Indexing, 'stage' | 'progress'>> {
+  const ref = state.from.status === 'indexing' ? from : address.ref
+  const mount = await client.get('mounts', formatAddress({ ...atPath(address, ROOT), ref }), {})
+  if (!mount.ok || mount.answer.index.status !== 'indexing') return {}
+  const { stage, progress } = mount.answer.index
+  return { ...(stage && { stage }), ...(progress && { progress }) }
 }
 
 /**

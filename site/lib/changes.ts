@@ -1,6 +1,7 @@
 import type { Address } from '#core/address.ts'
 import type { ChangedPart } from '#core/change-groups.ts'
-import type { ChangeFacts, ChangeItem, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
+import { isCommitSha } from '#core/commit-sha.ts'
+import type { ChangeFacts, ChangeItem, ChangeSide, ChangesPage, SkillChangesPage } from '#core/contract/changes.ts'
 import type { FrontMatterValue } from '#core/contract/skill.ts'
 import type { PageT } from '#words/t.ts'
 import { pageHref } from './links.ts'
@@ -68,6 +69,13 @@ export function withheldItems({ skills, documents }: ChangesPage['notCompared'],
     ...(documents > 0 ? [t('counts.document', { n: documents })] : []),
   ]
   return items.length === 0 ? null : items.join(', ')
+}
+
+/** A side as a page names it: `v1 (172c5dd)`, or `172c5dd` where it is named by its hash. @param branch the default branch, which no name means */
+export function sideName({ ref, commit }: Pick<ChangeSide, 'ref' | 'commit'>, branch: string): string {
+  const short = commit.slice(0, 7)
+  const name = ref ?? branch
+  return isCommitSha(name) ? short : `${name.replace(/^refs\/(?:tags|heads)\//, '')} (${short})`
 }
 
 /** Whether a license withholds the texts of a side, so that they are not compared. */

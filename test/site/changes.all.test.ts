@@ -190,6 +190,7 @@ test('the page of a skill shows its texts on the thread, and the text of the rep
 
 test('a difference has the lines of the files on both sides, words within lines, and what to look at beside its line', async () => {
   const { html } = await get(ONE())
+  expect(words(html)).toContain('What changed in a a/ SKILL.md')
   const [, table = ''] = html.split('<table class="difference"').slice(-2)
   expect(words(table)).toContain('line 5')
   // The front matter has four lines.

@@ -53,6 +53,11 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     indexingAbout: 'Dieser Commit wird gerade indexiert. Das dauert meist ein paar Sekunden.',
     stillAbout:
       'Dieser Commit wird noch immer indexiert. Bei einem großen Repository, oder wenn viele warten, dauert das Minuten.',
+    indexingOf: { one: '{versions} wird indexiert', other: '{versions} werden indexiert' },
+    stillOf: { one: '{versions} wird noch indexiert', other: '{versions} werden noch indexiert' },
+    usually: 'Das dauert meist ein paar Sekunden.',
+    stillUsually: 'Bei einem großen Repository, oder wenn viele warten, dauert das Minuten.',
+    failedOf: { one: '{versions} ließ sich nicht indexieren', other: '{versions} ließen sich nicht indexieren' },
     reloads: 'Diese Seite lädt sich von selbst neu.',
     stages: {
       wait: 'Wartet, bis es an der Reihe ist',
@@ -260,6 +265,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
   },
   changes: {
     title: 'Was sich für Agenten geändert hat',
+    titleOf: 'Was sich in {name} geändert hat',
     titleSince: 'Was sich für Agenten seit {from} geändert hat',
     about: 'Skills, Dokumente und Regeln. Andere Dateien werden nicht verglichen.',
     fromLabel: 'Von',
@@ -275,10 +281,8 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     first: 'Das ist der erste Commit: Es gibt nichts Älteres zum Vergleichen.',
     unrelated: 'Diese Versionen haben keinen gemeinsamen Commit: Keine folgt aus der anderen. Verglichen sind ihre Texte.',
     likes: 'Mehrere Commits beginnen so:',
-    states: {
-      indexing: '{commit} wird indexiert.',
-      failed: '{commit} ließ sich nicht indexieren. Vergleichen Sie mit einer anderen Version, oder kommen Sie später wieder.',
-    },
+    several: 'Mehrere Commits beginnen mit {missing}. Wählen Sie oben einen davon.',
+    backwards: 'Die linke Version ist die neuere: Hier steht, was der Weg zurück ändert. [Umgekehrt vergleichen](turned)',
     compare: 'Vergleichen',
     enter: 'Nennen Sie eine ältere Version: einen Branch, ein Tag oder einen Commit.',
     same: 'Agenten lesen in beiden Versionen dasselbe.',
@@ -329,7 +333,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     openSkill: 'den Skill öffnen',
     allChanges: 'alle Änderungen',
     sinceSkill: 'Diesen Skill mit einer anderen Version vergleichen',
-    sinceVersion: 'Änderungen seit einer Version',
+    sinceVersion: 'Vergleichen mit',
     commits: 'Commits, die diesen Skill geändert haben',
     commitsHere: 'Commits, die geändert haben, was Agenten hier lesen',
     sinceThen: 'was sich seither geändert hat',

@@ -50,6 +50,12 @@ export const VIEWS = {
     still: 'Still indexing',
     indexingAbout: 'This commit is being indexed, which usually takes a few seconds.',
     stillAbout: 'This commit is still being indexed. A large repository, or one of many that wait, takes minutes.',
+    /** Of sides of a comparison, such as `v1 (172c5dd)`. */
+    indexingOf: { one: '{versions} is being indexed', other: '{versions} are being indexed' },
+    stillOf: { one: '{versions} is still being indexed', other: '{versions} are still being indexed' },
+    usually: 'This usually takes a few seconds.',
+    stillUsually: 'A large repository, or one of many that wait, takes minutes.',
+    failedOf: { one: '{versions} could not be indexed', other: '{versions} could not be indexed' },
     reloads: 'This page reloads by itself.',
     /** The stages of an index job, in their order. */
     stages: {
@@ -265,6 +271,8 @@ export const VIEWS = {
   },
   changes: {
     title: 'What changed for agents',
+    /** Of a skill, or of a file. */
+    titleOf: 'What changed in {name}',
     titleSince: 'What changed for agents since {from}',
     about: 'Skills, documents and rules. Other files are not compared.',
     fromLabel: 'From',
@@ -280,11 +288,8 @@ export const VIEWS = {
     first: 'This is the first commit: there is nothing older to compare it with.',
     unrelated: 'These versions have no commit in common: neither follows from the other. Their texts are compared.',
     likes: 'Several commits begin like this:',
-    /** Of one of two sides. */
-    states: {
-      indexing: '{commit} is being indexed.',
-      failed: '{commit} could not be indexed. Compare with another version, or come back later.',
-    },
+    several: 'Several commits begin with {missing}. Choose one of them above.',
+    backwards: 'The left version is the newer one: this is what going back changes. [Compare the other way round](turned)',
     compare: 'Compare',
     enter: 'Name an older version: a branch, a tag or a commit.',
     same: 'Agents read the same in both versions.',
@@ -338,7 +343,7 @@ export const VIEWS = {
     openSkill: 'open the skill',
     allChanges: 'all changes',
     sinceSkill: 'Compare this skill with another version',
-    sinceVersion: 'Changes since a version',
+    sinceVersion: 'Compare with',
     commits: 'Commits that changed this skill',
     commitsHere: 'Commits that changed what agents read here',
     sinceThen: 'what changed since',
