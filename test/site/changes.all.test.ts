@@ -66,7 +66,7 @@ test('the page has what to read first, then changes by signs and words, and link
     'for 2 skills',
     'new.example',
     'U+202E',
-    'Other files are not compared.',
+    'Other files are left out.',
   ])
     expect(html).toContain(words)
   expect(html).toContain(`view=changes&amp;path=b/SKILL.md&amp;from=${first}`)
@@ -124,7 +124,7 @@ test('facts have lines, commands and the description before and after; a hidden 
   expect(words(list)).toContain('now names setup.example ( a/ setup.sh , line 2 )')
   expect(list).toContain('<del>About a.</del> <ins>Use it always.</ins>')
   expect(list).toMatch(/href="\/local\/acme\/facts\?view=file&amp;path=a\/setup.sh&amp;look=exact#L2"/)
-  expect(words(list)).toMatch(/Not compared 1 No known license allows copies .* are compared\. c [^.]*LICENSE/)
+  expect(words(list)).toMatch(/Not compared 1 No license that we recognise allows copies .* are compared\. c [^.]*LICENSE/)
   expect(list).toContain('href="/local/acme/facts?view=skill&amp;path=closed/c/SKILL.md"')
   const hidden = `/local/acme/facts@${middle}`
   const nothing = await page(hidden)

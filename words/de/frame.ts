@@ -34,7 +34,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     unknown: 'unbekannte Lizenz',
     none: 'keine Lizenz gefunden',
   },
-  addressField: { open: 'Öffnen', form: 'konto/repository@version/pfad', short: 'konto/repository' },
+  addressField: { open: 'Öffnen', short: 'konto/repository' },
   home: {
     description:
       'Fügen Sie ein Repository ein. Sie sehen, was Ihre Agenten daraus lesen würden, Wort für Wort und in dieser Reihenfolge, bevor Sie ihm vertrauen.',
@@ -61,7 +61,6 @@ export const FRAME: Translation<typeof EN_FRAME> = {
   },
   rows: {
     filter: 'Repositorys filtern',
-    apply: 'Filtern',
     shown: '{n} von {all}',
     showAll: 'Alle zeigen',
     more: 'Hier stehen die ersten {n}: Die anderen findet der Filter.',
@@ -119,7 +118,6 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     wrong: 'Nicht verstanden',
     meant: 'Vielleicht meinten Sie',
     account: '[das Konto {login}](account) beim Git-Host',
-    kinds: 'Was sich öffnen lässt',
     find: '[Nach diesen Wörtern suchen](search)',
   },
   notFound: {

@@ -31,7 +31,7 @@ export const FRAME = {
     unknown: 'unknown license',
     none: 'no license found',
   },
-  addressField: { open: 'Open', form: 'owner/repository@version/path', short: 'owner/repository' },
+  addressField: { open: 'Open', short: 'owner/repository' },
   home: {
     description: 'Paste a repository. See what your agents would read from it, word for word and in order, before you trust it.',
     title: 'See what your agents read',
@@ -58,7 +58,6 @@ export const FRAME = {
   /** Repositories as rows. */
   rows: {
     filter: 'Filter repositories',
-    apply: 'Filter',
     shown: '{n} of {all}',
     showAll: 'Show all',
     more: 'The first {n} are shown: filter to find others.',
@@ -117,7 +116,6 @@ export const FRAME = {
     wrong: 'Not understood',
     meant: 'Perhaps you meant',
     account: '[the account {login}](account) on the git host',
-    kinds: 'What can be opened',
     find: '[Search for these words](search)',
   },
   notFound: {

@@ -140,7 +140,6 @@ export const VIEWS = {
     anotherRef: 'Open another branch, tag or commit',
     refForm: 'branch, tag or commit',
     allRefs: 'All branches and tags',
-    commit: 'Commit',
     pinnedLink: 'permalink',
     license: 'License',
     /** Where a fact stands. */
@@ -151,8 +150,6 @@ export const VIEWS = {
     path: 'Path',
     thePath: 'the path',
     size: 'Size',
-    folder: 'Folder',
-    shown: 'Shown',
     takes: 'Length',
     takesAbout: '{bytes}. The number of tokens is an estimate.',
     moreFacts: 'More facts',
@@ -176,7 +173,6 @@ export const VIEWS = {
     truncated: 'Only the first {n} of each are listed. Every other one opens by its name.',
   },
   browse: {
-    title: 'Browse',
     folder: 'Folder',
     empty: 'Nothing to list here.',
     none: 'Agents get no text from this folder.',
@@ -274,7 +270,7 @@ export const VIEWS = {
     /** Of a skill, or of a file. */
     titleOf: 'What changed in {name}',
     titleSince: 'What changed for agents since {from}',
-    about: 'Skills, documents and rules. Other files are not compared.',
+    about: 'Skills, documents and rules. Other files are left out.',
     fromLabel: 'From',
     toLabel: 'To',
     ofSkill: 'Of the skill',
@@ -286,7 +282,7 @@ export const VIEWS = {
     days: { one: '{n} day', other: '{n} days' },
     others: 'another version',
     first: 'This is the first commit: there is nothing older to compare it with.',
-    unrelated: 'These versions have no commit in common: neither follows from the other. Their texts are compared.',
+    unrelated: 'These versions have no commit in common. Their texts are compared.',
     likes: 'Several commits begin like this:',
     several: 'Several commits begin with {missing}. Choose one of them above.',
     backwards: 'The left version is the newer one: this is what going back changes. [Compare the other way round](turned)',
@@ -298,7 +294,7 @@ export const VIEWS = {
     /** A heading, the reason below it, and how many more there are. */
     uncompared: {
       title: 'Not compared',
-      why: 'No known license allows copies of these: only their names and descriptions are compared.',
+      why: 'No license that we recognise allows copies of these: only their names and descriptions are compared.',
       unnamed: '{n} more in other folders',
     },
     /** Where a comparison has nothing to read first. */
@@ -443,7 +439,7 @@ export const VIEWS = {
     /** A value of front matter that lacks quotes. */
     unquoted: 'Front matter, line {n}: put the {field} in quotes',
     partial: 'The index is partial: more may be found in what was left out.',
-    more: 'There are more: [by kind](kinds) all of them are listed.',
+    more: 'There are more. [All of them, by kind](kinds)',
     pages: 'Pages of the findings',
   },
   use: {
