@@ -16,6 +16,7 @@ import { readOperatorFolder } from '#api/operator/read-folder.ts'
 import { createLogRedaction } from '#api/people/log-redaction.ts'
 import { pagePeople } from '#api/people/page-people.ts'
 import { deriveKeys } from '#api/purpose-keys.ts'
+import { pageSkills } from '#api/reading/page-skills.ts'
 import { pageVersions } from '#api/reading/page-versions.ts'
 import { createHiddenNotes } from '#api/snapshot/hidden-notes.ts'
 import { createSnapshotReader } from '#api/snapshot/snapshot-reader.ts'
@@ -282,6 +283,7 @@ function pages(
       hostUrls,
       localSource,
       versions: pageVersions(deps),
+      skills: pageSkills(deps),
       skillText: skillTextOf(toolBytes),
       people: deps.people && pagePeople(deps.people, baseUrl),
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),

@@ -31,6 +31,7 @@ declare namespace App {
     failure: import('./lib/page-locals.ts').Failure | null
     client: import('./lib/api-client.ts').ApiClient
     versions: import('./lib/versions.ts').Versions
+    allSkills: import('./lib/overview.ts').AllSkills
     /** The language of the page. */
     ui: import('./lib/ui.ts').Ui
     /** Renders Markdown outside the event loop. */

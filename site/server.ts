@@ -12,6 +12,7 @@ import type { ApiClient, ApiTransport, Credentials } from './lib/api-client.ts'
 import { chooseEncoding } from './lib/compress.ts'
 import { DOCS_SECTIONS, type DocsPage } from './lib/docs-pages.ts'
 import type { HostUrls, LocalSource } from './lib/links.ts'
+import type { AllSkills } from './lib/overview.ts'
 import { type AnswerFacts, PageCache, readFacts, readFrontFacts, type SentPage, watchAnswers } from './lib/page-cache.ts'
 import { createLocals, type Failure, type PageOptions, queryOf, uiOf, wantsMarkdown } from './lib/page-locals.ts'
 import { readAddress } from './lib/read-address.ts'
@@ -43,6 +44,8 @@ export interface SiteOptions {
   hostUrls?: HostUrls
   /** Default: `withheld`. */
   localSource?: LocalSource
+  /** All skills of an address, as the sender of the credentials may see them; `null`: a stranger. Default: the first ones, which the API lists. */
+  skills?: (credentials: Credentials | null) => AllSkills
   /** Versions of repositories, as the sender of the credentials may see them; `null`: a stranger. Default: what the API tells. */
   versions?: (credentials: Credentials | null) => Versions
   /** Default: there is no sign-in, and there are no tokens. */
@@ -338,18 +341,21 @@ const SAYING = ['/account', '/oauth/consent']
 async function readPerson(
   { headers }: FastifyRequest,
   reply: FastifyReply,
-  { client, people, versions: versionsFor }: SiteOptions,
+  { client, people, versions: versionsFor, skills: skillsFor }: SiteOptions,
   { path, here }: { path: string; here: string },
-): Promise<Pick<App.Locals, 'client' | 'visitor' | 'versions'>> {
+): Promise<Pick<App.Locals, 'client' | 'visitor' | 'versions' | 'allSkills'>> {
   const credentials = people?.credentialsOf(headers) ?? null
   const asking = credentials === null ? client : client.as(credentials)
-  const versions = versionsFor?.(credentials) ?? versionsOfClient(asking)
-  if (!people || credentials === null) return { client, visitor: stranger(here, people?.hasSignIn), versions }
+  const beside = {
+    versions: versionsFor?.(credentials) ?? versionsOfClient(asking),
+    allSkills: skillsFor?.(credentials) ?? (async () => null),
+  }
+  if (!people || credentials === null) return { client, visitor: stranger(here, people?.hasSignIn), ...beside }
   const visitor = readVisitor(asking, people, headers, here)
   const said = SAYING.includes(path) ? await people.notice(headers) : null
-  if (said === null) return { client: asking, visitor, versions }
+  if (said === null) return { client: asking, visitor, ...beside }
   reply.header('set-cookie', said.forget)
-  return { client: asking, visitor: { ...visitor, notice: said.notice }, versions }
+  return { client: asking, visitor: { ...visitor, notice: said.notice }, ...beside }
 }
 
 /** The id of the request that is being rendered. */

@@ -86,11 +86,15 @@ export async function listContent(mount: ReadyMount): Promise<Pick<Overview, 'sk
     const { skills, documents } = snapshot.header.root
     return { skills: skills.map(row => listingIn(address.path, row)), documents }
   }
-  const [skills, documents] = await Promise.all([
-    snapshot.range('skills', { prefix: `${address.path}/`, limit: OVERVIEW_SKILLS }),
-    listDocuments(mount),
-  ])
-  return { skills: skills.map(([, row]) => listingIn(address.path, row)), documents }
+  const [skills, documents] = await Promise.all([listSkills(mount, OVERVIEW_SKILLS), listDocuments(mount)])
+  return { skills, documents }
+}
+
+/** The first skills of a mount. */
+export async function listSkills({ snapshot, address }: ReadyMount, limit: number): Promise<SkillListing[]> {
+  const prefix = address.path === '' ? '' : `${address.path}/`
+  const skills = await snapshot.range('skills', { prefix, limit })
+  return skills.map(([, row]) => listingIn(address.path, row))
 }
 
 function listingIn(mounted: RepoPath, skill: SkillRow): SkillListing {

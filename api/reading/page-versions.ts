@@ -12,6 +12,7 @@ import { findBase } from '../mount/comparison-base.ts'
 import { createFindLikeCommits } from '../mount/like-commits.ts'
 import { readRefs } from '../mount/list-refs.ts'
 import { openRepository } from '../mount/open-mount.ts'
+import { withoutJobs } from '../mount/without-jobs.ts'
 import { answerChanges } from './changes.ts'
 
 /** What the pages learn about versions of a repository, beside the interface: as the visitor who asks may see it. */
@@ -51,11 +52,7 @@ export interface PageCredentials {
 /** @returns the versions as the sender of the credentials sees them; `null`: a stranger */
 export function pageVersions(deps: Deps): (credentials: PageCredentials | null) => PageVersions {
   const findLikeCommits = createFindLikeCommits(deps)
-  const withoutJobs: Deps = {
-    ...deps,
-    queue: { peek: async () => null, offer: async () => ({ status: 'indexing' }) },
-    onOffered() {},
-  }
+  const offeringNone = withoutJobs(deps)
   // A store is asked again after a while only: each overview asks, and most bases are never indexed.
   const absent = new LRUCache<string, true>({ ...entriesAtMost(ABSENT), ttl: ABSENT_MS })
   const isIndexed = async (repository: HostRepository, commit: CommitSha) => {
@@ -90,7 +87,7 @@ export function pageVersions(deps: Deps): (credentials: PageCredentials | null) 
         return { ref: base.kind === 'tag' ? base.ref : commit, commit, isIndexed: await isIndexed(repository, commit) }
       },
       async changesIfIndexed(subject, from) {
-        const answer = await answerChanges(withoutJobs, { viewer: await viewing(), subject, query: { from, limit: ITEMS } })
+        const answer = await answerChanges(offeringNone, { viewer: await viewing(), subject, query: { from, limit: ITEMS } })
         return answer.status === 'ready' && 'items' in answer ? answer : null
       },
     }

@@ -17,7 +17,7 @@ import { type FindingsView, type FoundAtAddress, type Grouping, loadFindings, lo
 import { type FilesShown, type FolderPage, loadFolderPage } from './folder-page.ts'
 import { type Governed, loadGoverned } from './governed.ts'
 import { ACCOUNT_HOST, contentHref, isSkillPath, type Look, ownerHref, pageHref, VIEWS, type View } from './links.ts'
-import { loadOverview, type OverviewPage } from './overview.ts'
+import { type AllSkills, loadOverview, type OverviewPage } from './overview.ts'
 import { readBack } from './pager.ts'
 import { readAddress, readOwner } from './read-address.ts'
 import { findLatest, type Latest } from './refs.ts'
@@ -120,7 +120,7 @@ export type AddressPage =
  */
 export async function loadAddressPage(
   client: ApiClient,
-  versions: Versions,
+  { versions, allSkills }: { versions: Versions; allSkills: AllSkills },
   hosts: readonly string[],
   rawAddress: string,
   query: URLSearchParams,
@@ -164,7 +164,7 @@ export async function loadAddressPage(
   }
   const { status, content } = view ?? {
     status: mount.status,
-    content: await overviewContent(client, asked.address, mount.answer, request),
+    content: await overviewContent(client, asked.address, mount.answer, request, allSkills),
   }
   if (content.kind === 'problem') {
     content.withheld = await loadWithheld(client, address, request.path ?? '', content.error.code)
@@ -409,9 +409,13 @@ async function overviewContent(
   address: Address,
   { index }: Mount,
   request: PageRequest,
+  allSkills: AllSkills,
 ): Promise<PageContent> {
   if (index.status !== 'ready') return stateContent(index)
-  const [shown, own] = await Promise.all([loadOverview(client, address, index, request), loadOwnSkill(client, address, index)])
+  const [shown, own] = await Promise.all([
+    loadOverview(client, address, index, request, allSkills),
+    loadOwnSkill(client, address, index),
+  ])
   return { kind: 'overview', overview: index, own, ...shown }
 }
 

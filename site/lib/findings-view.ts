@@ -218,6 +218,13 @@ export async function loadFound(client: ApiClient, address: string, withSkills: 
 
 const UNDESCRIBED = 'description.missing'
 
+/** The findings in the skills of a folder, as far as they are known. */
+export function foundBelow(found: FoundAtAddress | null, folder: string): Pick<FoundSkill, 'count' | 'level'> | undefined {
+  const inside = [...(found?.skills.values() ?? [])].filter(({ path }) => path.startsWith(`${folder}/`))
+  const level = FINDING_LEVELS.find(one => inside.some(skill => skill.level === one))
+  return level && { level, count: inside.reduce((sum, { count }) => sum + count, 0) }
+}
+
 /** Whether the description of a listed skill is none: it was taken from the text of the skill. */
 export function isFromText(
   found: FoundAtAddress | null,

@@ -41,7 +41,14 @@ export interface SkillGroup {
 }
 
 /** The skills of an address: all of them where the API lists them all, else the folder in which they branch, and folders of it while they are few. */
-export type SkillList = { kind: 'groups'; groups: SkillGroup[]; shown: number } | { kind: 'folders'; pages: BrowsePage[] }
+export type SkillList =
+  /** `shown`: how many have the words of the filter; of many, the first ones are in `groups`. */
+  | { kind: 'groups'; groups: SkillGroup[]; shown: number }
+  /** `all`: every skill below, where they are known. */
+  | { kind: 'folders'; pages: BrowsePage[]; all: readonly SkillListing[] | null }
+
+/** Lists all skills of an address, where the API lists the first ones; `null`: they are not known. */
+export type AllSkills = (address: Address) => Promise<readonly SkillListing[] | null>
 
 /** What the overview of an address shows beside the overview of the API. */
 export interface OverviewPage {
@@ -66,6 +73,7 @@ export async function loadOverview(
   named: Address,
   overview: Overview,
   request: { words: string; path: string | undefined; cursor: string | undefined },
+  allSkills: AllSkills,
 ): Promise<OverviewPage> {
   const { skills, counts } = overview
   const address = formatAddress(named)
@@ -83,12 +91,15 @@ export async function loadOverview(
     readFirst,
   }
   if (isComplete || top === null) return { list: groupSkills(skills, request.words), ...shown }
+  const all = await allSkills(named).catch(() => null)
+  if (all !== null && request.words !== '') return { list: groupSkills(all, request.words), ...shown }
   const page =
     path !== undefined && cursor !== undefined
       ? await readFolder(client, address, { path, cursor, limit: String(FOLDER_ENTRIES) })
       : await findBranching(client, address, top, counts.skills)
   if (page === null) return { list: groupSkills(skills, request.words), ...shown }
-  return { list: { kind: 'folders', pages: [page, ...(await expandFew(client, address, page))] }, ...shown }
+  const pages = [page, ...(await expandFew(client, address, page))].map(inNaturalOrder)
+  return { list: { kind: 'folders', pages, all }, ...shown }
 }
 
 /** Follows the folders that hold all skills, down to the one in which they branch. */
@@ -113,6 +124,21 @@ async function expandFew(client: ApiClient, address: string, { entries }: Browse
   const pages = folders.map(({ path }) => readFolder(client, address, { path, limit: String(FOLDER_ENTRIES) }))
   return (await Promise.all(pages)).filter(page => page !== null)
 }
+
+/** The interface lists entries in byte order, which a cursor continues: only a whole list may have another one. */
+function inNaturalOrder(page: BrowsePage): BrowsePage {
+  if (page.nextCursor !== null) return page
+  return { ...page, entries: page.entries.toSorted((left, right) => naturally(left.path, right.path)) }
+}
+
+/** The names of the skills in a folder, at any depth. Of very many skills, each folder has its first ones. */
+export function namesBelow(all: readonly SkillListing[], folder: string): string[] {
+  const names = all.filter(({ path }) => path.startsWith(`${folder}/`)).map(({ name }) => name)
+  return names.sort(naturally).slice(0, all.length > NAMED ? NAMED_PER_FOLDER : undefined)
+}
+
+const NAMED = 1_000
+const NAMED_PER_FOLDER = 20
 
 /** Whether an entry is a folder with skills in it that is no skill itself. */
 export function isFolderOfSkills(entry: BrowseEntry): entry is DirectoryEntry {
@@ -174,11 +200,14 @@ export function groupDocuments(
 
 const DOCUMENT_GROUPS = 12
 
+/** So many rows a filter leaves at most. */
+export const FILTERED_ROWS = 100
+
 /** The skills of a complete list that have all the words in name, description or path, by folder. */
 export function groupSkills(skills: readonly SkillListing[], words: string): SkillList {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
   const shown = skills.filter(skill => hasWords(skill, wanted))
-  const groups = [...Map.groupBy(shown, ({ directory }) => parentOf(directory as RepoPath))]
+  const groups = [...Map.groupBy(shown.slice(0, FILTERED_ROWS), ({ directory }) => parentOf(directory as RepoPath))]
     .sort(([left], [right]) => naturally(left, right))
     .map(([folder, inside]) => ({ folder, skills: inside }))
   return { kind: 'groups', groups, shown: shown.length }

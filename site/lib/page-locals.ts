@@ -18,6 +18,7 @@ export interface PageTarget {
 type Given =
   | 'client'
   | 'versions'
+  | 'allSkills'
   | 'renderText'
   | 'skillText'
   | 'baseUrl'
@@ -36,6 +37,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
   const {
     client,
     versions,
+    allSkills,
     renderText,
     skillText,
     baseUrl,
@@ -67,6 +69,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     failure: options.failure ?? null,
     client,
     versions,
+    allSkills,
     ui,
     renderText,
     skillText,

@@ -259,6 +259,52 @@ describe('more skills than an overview lists', () => {
     expect(textOf(html)).toContain('First page')
   })
 
+  const inFolder = (folder: string, numbers: readonly number[]) => numbers.map(number => skill(`${folder}/s${number}`))
+  const ALL = [...inFolder('skills/g10', [1]), ...inFolder('skills/g2', [11, 2]), ...inFolder('skills/g20', [5])]
+  const groups = ['g10', 'g2', 'g20'].map((name, index) => {
+    return { path: `skills/${name}`, kind: 'directory' as const, counts: { skills: index + 1, documents: 0 } }
+  })
+  const known = async (all: SkillListing[] = ALL, items = [found('skills/g2/s2', 'look'), found('skills/g20/s5', 'style')]) =>
+    await open(
+      {
+        mounts: () => readyMount({ counts: { skills: 1_200, documents: 0 }, documents: [], license: MIT }),
+        browse: () =>
+          browsePage({
+            path: 'skills',
+            entries: [...groups, ...['x', 'y'].map(name => ({ ...groups[0], path: `skills/${name}` }) as (typeof groups)[0])],
+          }),
+        findings: () => findingsPage(items),
+      },
+      { skills: () => async () => all },
+    )
+
+  test('stand by folders in the order of people, each with its number, its names, and what was found in it', async () => {
+    const { get } = await known()
+    const { html } = await get(PAGE)
+    const text = textOf(html)
+    expect(text).toMatch(
+      /g2 \/ 2 skills ! Look at this: 1 finding: g2 s2 , s11 g10 \/ 1 skills s1 g20 \/ 3 skills ! Style: 1 finding: g20 s5/,
+    )
+    expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=findings&path=skills/g2`)
+    expect(attributesOf(html, 'input', 'data-filters')).toEqual(['.skills .row'])
+  })
+
+  test('are filtered by words in all of them, without a script', async () => {
+    const { get } = await known()
+    const { html } = await get(`${PAGE}?words=s1`)
+    expect(skillsOf(html)).toEqual(['skills/g2/s11', 'skills/g10/s1'])
+    expect(textOf(html)).toContain('2 of 1,200 skills.')
+    const many = await known(
+      inFolder(
+        'skills/g2',
+        Array.from({ length: 130 }, (_, number) => number),
+      ),
+    )
+    const cut = (await many.get(`${PAGE}?words=g2`)).html
+    expect(skillsOf(cut)).toHaveLength(100)
+    expect(textOf(cut)).toContain('The first 100 are listed')
+  })
+
   test('lead on to the folders where these cannot be read', async () => {
     const { get } = await open({ mounts, browse: () => refusal('mount.unavailable') })
     const { html } = await get(PAGE)

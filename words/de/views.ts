@@ -134,6 +134,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     filter: 'Diese Skills filtern',
     shown: '{n} von {skills}.',
     showAll: 'Alle zeigen',
+    first: 'Die ersten {n} sind aufgeführt: Mehr Wörter grenzen ein.',
   },
   facts: {
     anotherRef: 'Eine andere Version öffnen: Branch, Tag oder Commit',

@@ -135,6 +135,7 @@ export const VIEWS = {
     filter: 'Filter these skills',
     shown: '{n} of {skills}.',
     showAll: 'Show all',
+    first: 'The first {n} are listed: more words find fewer.',
   },
   facts: {
     anotherRef: 'Open another branch, tag or commit',

@@ -42,6 +42,8 @@ export interface SiteSettings {
   rendering?: RendererOptions
   /** Default: what the answers tell. */
   versions?: NonNullable<SiteOptions['versions']>
+  /** Default: those that the answers list. */
+  skills?: NonNullable<SiteOptions['skills']>
   /** Default: nobody signs in. */
   people?: PeopleOfPages
 }
