@@ -156,7 +156,14 @@ test('while the quota of GitHub is spent the answer is 503, and the page shows v
     return { status: statusCode, body }
   })
   const query = new URLSearchParams({ view: 'changes', path: 'a/SKILL.md' })
-  const page = () => loadAddressPage(client, { versions: versionsOfClient(client), allSkills: async () => null }, ['gh', 'local'], address.slice(1), query)
+  const page = () =>
+    loadAddressPage(
+      client,
+      { versions: versionsOfClient(client), allSkills: async () => null },
+      ['gh', 'local'],
+      address.slice(1),
+      query,
+    )
   app.github.limits.set('personal', 0)
   try {
     const answer = await app.get(`/api/v1/history${address}?path=a/SKILL.md`)
