@@ -37,6 +37,18 @@ export function partsOfFinding(finding: AnsweredFinding, t: PageT): FindingPart[
   return withLine(withCode(piecesOf(key, values, t)), lineOf(found), t)
 }
 
+/** The same as a sentence: it begins with a capital letter, unless with a name or code, and ends. */
+export function sentenceOfFinding(finding: AnsweredFinding, t: PageT): FindingPart[] {
+  const parts = partsOfFinding(finding, t).filter(({ text }) => text !== '')
+  const [first, ...others] = parts
+  if (first === undefined) return []
+  const begun = first.kind === 'words' && !first.isCode ? { ...first, text: capitalized(first.text) } : first
+  const isEnded = /[.?!]$/.test(parts.at(-1)?.text ?? '')
+  return [begun, ...others, ...(isEnded ? [] : [{ kind: 'words' as const, text: '.', isCode: false }])]
+}
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 interface Piece {
   kind: 'words' | 'name' | 'line'
   text: string

@@ -126,7 +126,7 @@ describe('browse', () => {
     } as const
     const { get } = await open({ browse: () => browsePage({ diagnostics: [told] }) })
     const text = textOf((await get(`${PAGE}?view=browse`)).html)
-    expect(text).toContain('Findings Breaks odd SKILLSET.md')
+    expect(text).toContain('Findings Breaks odd . SKILLSET.md')
     expect(text).not.toMatch(/diagnostic|\binfo\b/i)
   })
 

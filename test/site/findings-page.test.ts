@@ -132,7 +132,7 @@ test('a skill has its declared name everywhere, and by kind its path where the n
     'declared skills/old/ line 7',
     'csv a/csv/ line 7',
     'csv b/csv/ line 7',
-    'rules gone.md leads to nothing SKILLSET.md line 9',
+    'rules gone.md leads to nothing . SKILLSET.md line 9',
   ])
     expect(kinds).toContain(place)
   expect(kinds).not.toMatch(/skills\/pdf|skill pdf/)
