@@ -47,6 +47,8 @@ export interface ListedFacts {
   language: string | null
   skills: number
   documents: number
+  /** Skills and documents whose license permits only a description. */
+  withheld: number
   license: License
   findings: number | null
   /** ISO 8601: the date of the commit; `null` where it is not known. */

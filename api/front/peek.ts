@@ -111,6 +111,7 @@ async function readFacts(deps: Deps, mount: ReadyMount): Promise<ListedFacts> {
     language: manifest?.language ?? null,
     skills: counts.skills,
     documents: counts.documents,
+    withheld: (folder.described?.skills ?? 0) + (folder.described?.documents ?? 0),
     license: folder.license,
     findings: found.counts.look + found.counts.breaks + found.counts.style,
     changedAt: snapshot.header.committedAt ?? null,

@@ -75,7 +75,7 @@ function stateOfCard({ index, repository }: Card): ListedState {
   if (index.status === 'indexing') return { kind: 'indexing' }
   const { manifest, license, counts } = index
   const facts = { sentence: manifest?.description ?? repository.description, language: manifest?.language ?? null }
-  return { kind: 'ready', facts: { ...facts, ...counts, license, findings: null, changedAt: null } }
+  return { kind: 'ready', facts: { ...facts, ...counts, withheld: 0, license, findings: null, changedAt: null } }
 }
 
 function hasNothing({ state }: RepositoryRow): boolean {

@@ -35,7 +35,13 @@ test('a list tells facts of what is indexed, and of a private repository what it
   const peeked = await listed.peek(ALL)
   expect(peeked.map(one => one?.state.kind ?? null)).toEqual(['ready', null, null, 'empty', 'unread'])
   expect(peeked[0]?.state).toMatchObject({
-    facts: { sentence: 'What is open.', skills: 2, license: { kind: 'open', name: 'MIT' }, changedAt: expect.any(String) },
+    facts: {
+      sentence: 'What is open.',
+      skills: 2,
+      withheld: 1,
+      license: { kind: 'open', name: 'MIT' },
+      changedAt: expect.any(String),
+    },
   })
   expect(JSON.stringify(peeked)).not.toMatch(/closed|hidden|excluded/)
   expect(await app.queue.depth()).toBe(0)

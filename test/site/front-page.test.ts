@@ -1,6 +1,21 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Address } from '#core/address.ts'
+import type { ChangesPage } from '#core/contract/changes.ts'
 import type { ListedRepositories, ListedState } from '#core/listed-repositories.ts'
-import { type Answers, HOSTILE, type Question, readyCard, readyMount, refusal, skillPage, whole } from './support/answers.ts'
+import { createApiClient } from '#site/lib/api-client.ts'
+import { versionsOfClient } from '#site/lib/versions.ts'
+import {
+  type Answers,
+  answering,
+  COMMIT,
+  HOSTILE,
+  type Question,
+  readyCard,
+  readyMount,
+  refusal,
+  skillPage,
+  whole,
+} from './support/answers.ts'
 import { attributesOf, dangersOf, textOf } from './support/html.ts'
 import { openSite, type Site, type SiteSettings } from './support/site.ts'
 
@@ -61,9 +76,9 @@ test('the first that is ready is an example to begin with, and all are rows: tho
     'Paste a repository. See what your agents would read from it, word for word and in order, before you trust it.',
     'owner/repository or a GitHub link. Add @v1 for a version.',
     'What an agent reads with the skill pdf',
-    'Rules for every skill Say where.',
-    'Rules for skills/ Be brief.',
-    'The skill itself When a PDF is at hand.',
+    'Rules for every skill SKILLSET.md Say where.',
+    'Rules for skills/ skills/SKILLSET.md Be brief.',
+    'The skill itself skills/pdf/SKILL.md When a PDF is at hand.',
     '1 other file, only listed The agent opens it if it must.',
     'being indexed',
     'verified',
@@ -165,6 +180,7 @@ const FACTS = {
   language: null,
   skills: 3,
   documents: 1,
+  withheld: 0,
   license: LICENSE,
   findings: 2,
   changedAt: '2026-03-04T05:06:07Z',
@@ -178,7 +194,7 @@ const listing = (stateOf: (address: string) => ListedState): ListedRepositories 
 
 test('local repositories follow what the operator features, each with its facts or its state in words', async () => {
   const states: Record<string, ListedState> = {
-    '/local/acme/ready': { kind: 'ready', facts: FACTS },
+    '/local/acme/ready': { kind: 'ready', facts: { ...FACTS, withheld: 2 } },
     '/local/acme/empty': { kind: 'empty' },
     '/local/acme/damaged': { kind: 'damaged' },
     '/local/acme/unread': { kind: 'unread' },
@@ -200,6 +216,7 @@ test('local repositories follow what the operator features, each with its facts 
   expect(attributesOf(rows, 'a', 'href')).toEqual([
     '/gh/acme/first',
     '/local/acme/ready',
+    '/docs/licenses',
     '/local/acme/ready?view=findings',
     '/local/acme/unread',
     '/local/acme/empty',
@@ -210,7 +227,7 @@ test('local repositories follow what the operator features, each with its facts 
   for (const words of [
     'What it is for.',
     '3 skills',
-    'MIT',
+    'MIT 2 texts withheld',
     '2 findings',
     '4 Mar 2026',
     'not indexed yet',
@@ -219,6 +236,51 @@ test('local repositories follow what the operator features, each with its facts 
     'could not be indexed',
   ])
     expect(text).toContain(words)
+})
+
+describe('three lines say what one gets, where it is to be seen', () => {
+  const listLocal = async () => ['/local/acme/unread', '/local/acme/kit', '/local/acme/last']
+  const listed = listing(address => (address.endsWith('unread') ? { kind: 'unread' } : { kind: 'ready', facts: FACTS }))
+  const none = { skills: { added: 0, removed: 0, changed: 0, moved: 0 } }
+  const versionsWith = (bases: Record<string, string>, changed: number | null) => () => ({
+    ...versionsOfClient(createApiClient(answering({}))),
+    indexedBase: async ({ repository }: Address) => {
+      const ref = bases[repository]
+      return ref === undefined ? null : { ref, commit: COMMIT, isIndexed: changed !== null }
+    },
+    changesIfIndexed: async () =>
+      ({ counts: { ...none, documents: { ...none.skills, changed: changed ?? 0 } } }) as unknown as ChangesPage,
+  })
+  const hrefsIn = (html: string) => {
+    const start = html.indexOf('<ul class="gains">')
+    return attributesOf(html.slice(start, html.indexOf('</ul>', start)), 'a', 'href')
+  }
+  const featured = () => ({ items: [readyCard({ address: '/gh/acme/first' })] })
+  const example = { featured, mounts: () => readyMount({}, { address: '/gh/acme/first' }), skills: () => skillPage() }
+
+  test('of the example, or else of the first row that has it', async () => {
+    const { get } = await open(example, { listLocal, listed, versions: versionsWith({ kit: COMMIT, last: 'v2' }, null) })
+    const { html } = await get('/')
+    expect(hrefsIn(html)).toEqual([
+      '/gh/acme/first?view=skill&path=skills/pdf/SKILL.md',
+      '/local/acme/last?view=changes&from=v2',
+      '/gh/acme/first?view=findings',
+    ])
+    expect(textOf(html)).toContain('since v2')
+  })
+
+  test('changes are counted where both versions are indexed', async () => {
+    const { get } = await open(example, { listLocal, listed, versions: versionsWith({ kit: COMMIT }, 3) })
+    expect(textOf((await get('/')).html)).toMatch(/3 changes in local\/ acme \/ kit since a1b2c3d/)
+  })
+
+  test('as words alone, where nothing is indexed', async () => {
+    const { get } = await open({ featured: () => ({ items: [] }) })
+    const { html } = await get('/')
+    expect(hrefsIn(html)).toEqual([])
+    for (const words of ['What agents read, word for word', 'What changed between two versions', 'What to look at before'])
+      expect(textOf(html)).toContain(words)
+  })
 })
 
 test('an address that not everyone may open has no row, and one address has one', async () => {

@@ -13,6 +13,7 @@ export const COUNTS: Words['counts'] = {
   place: { one: '{n} Stelle', other: '{n} Stellen' },
   file: { one: '{n} Datei', other: '{n} Dateien' },
   otherFile: { one: '{n} andere Datei', other: '{n} andere Dateien' },
+  withheldText: { one: '{n} Text zurückgehalten', other: '{n} Texte zurückgehalten' },
   text: { one: '{n} Text', other: '{n} Texte' },
   folderWithSkills: { one: '{n} Ordner mit Skills', other: '{n} Ordner mit Skills' },
   referenceTitle: { one: '{n} Verweis', other: '{n} Verweise' },

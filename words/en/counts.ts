@@ -11,6 +11,7 @@ export const COUNTS = {
   place: { one: '{n} place', other: '{n} places' },
   file: { one: '{n} file', other: '{n} files' },
   otherFile: { one: '{n} other file', other: '{n} other files' },
+  withheldText: { one: '{n} text withheld', other: '{n} texts withheld' },
   text: { one: '{n} text', other: '{n} texts' },
   folderWithSkills: { one: '{n} folder with skills', other: '{n} folders with skills' },
   referenceTitle: { one: '{n} Reference', other: '{n} References' },

@@ -52,6 +52,16 @@ export const FRAME = {
     exampleListed: { one: '{n} other file, only listed', other: '{n} other files, only listed' },
     exampleListedIs: { one: 'The agent opens it if it must.', other: 'The agent opens them if it must.' },
     exampleMore: '[Read all of it](skill), or [see the repository](repository).',
+    /** What a visitor gets, a line each, and where it is to be seen. */
+    gains: {
+      read: 'What agents read, word for word',
+      readIs: '{texts} with {skill}',
+      changed: 'What changed between two versions',
+      changedIs: { one: '{n} change in {repository} since {version}', other: '{n} changes in {repository} since {version}' },
+      changedSince: '{repository} since {version}',
+      look: 'What to look at before you trust it',
+      lookIs: '{findings} in {repository}',
+    },
     repositories: 'Repositories',
     unknown: 'The list of repositories cannot be loaded now. Every repository still opens by its name.',
   },

@@ -1,3 +1,4 @@
+import { RECENT_SCRIPT } from '#site/lib/recent-script.ts'
 import { SCHEME_SCRIPT } from '#site/lib/scheme-script.ts'
 
 /** The little of HTML that the tests need to read, without a browser. */
@@ -55,8 +56,9 @@ export function titleOf(html: string): string {
   return decodeEntities(/<title>([\s\S]*?)<\/title>/.exec(html)?.[1] ?? '')
 }
 
-/** The scripts of a page: that of its colors in the head, word for word; one that is the last element; in the documentation, that of the search. One of a repository would be elsewhere, and stays. */
+/** The scripts of a page: that of its colors in the head and that of recent addresses, word for word; one that is the last element; in the documentation, that of the search. One of a repository would be elsewhere, and stays. */
 const SCHEME = `<script>${SCHEME_SCRIPT}</script>`
+const RECENT = `<script>${RECENT_SCRIPT}</script>`
 const PAGE_SCRIPT = /<script type="module">(?:(?!<script)[\s\S])*<\/script>(?=\s*<\/body>)/
 const SEARCH_SCRIPT =
   /(<div class="header-field">\s*<svg (?:(?!<script)[\s\S])*<docs-search (?:(?!<script)[\s\S])*)<script type="module">[\s\S]*?<\/script>/
@@ -73,7 +75,12 @@ const PAGE_STYLES = /<style>[\s\S]*?<\/style>/
  * repository.
  */
 export function dangersOf(html: string): string[] {
-  const foreign = html.replace(PAGE_STYLES, '').replace(SCHEME, '').replace(PAGE_SCRIPT, '').replace(SEARCH_SCRIPT, '$1')
+  const foreign = html
+    .replace(PAGE_STYLES, '')
+    .replace(SCHEME, '')
+    .replace(RECENT, '')
+    .replace(PAGE_SCRIPT, '')
+    .replace(SEARCH_SCRIPT, '$1')
   const tags = tagsOf(foreign).filter(tag => !PICTURE.test(tag))
   return [
     ...tags.filter(tag => /^<(?:script|img|iframe|object|embed|style|base|video|audio|source)\b/i.test(tag)),
