@@ -10,11 +10,11 @@ export interface AnsweredFinding {
 }
 
 /**
- * A piece of what a finding says. `words`: of the catalogue. `name`: of the repository, in a direction of its own. `line`: words that name the first
- * line. `message`: the whole sentence in English, with names in it.
+ * A piece of what a finding says. `words`: of the catalogue. `name`, `path`: of the repository, in a direction of its own. `line`: words that name the
+ * first line. `message`: the whole sentence in English, with names in it.
  */
 export interface FindingPart {
-  kind: 'words' | 'name' | 'line' | 'message'
+  kind: 'words' | 'name' | 'path' | 'line' | 'message'
   text: string
   isCode: boolean
 }
@@ -50,7 +50,7 @@ export function sentenceOfFinding(finding: AnsweredFinding, t: PageT): FindingPa
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 interface Piece {
-  kind: 'words' | 'name' | 'line'
+  kind: 'words' | 'name' | 'path' | 'line'
   text: string
 }
 
@@ -60,12 +60,15 @@ function piecesOf(key: string, values: Values, t: PageT): Piece[] {
   return (t.find(key, numbers) ?? key).split(/\{(\w+)\}/).flatMap((text, index): Piece[] => {
     if (index % 2 === 0) return [{ kind: 'words', text }]
     const value = values[text] ?? ''
-    if (typeof value !== 'object') return [{ kind: 'name', text: String(value) }]
+    if (typeof value !== 'object') return [{ kind: PATHS.has(text) ? 'path' : 'name', text: String(value) }]
     return tellsLines(value)
       ? [{ kind: 'line', text: t.find(value.key, value.values) ?? '' }]
       : piecesOf(value.key, value.values ?? {}, t)
   })
 }
+
+/** Gaps for paths. */
+const PATHS: ReadonlySet<string> = new Set(['path', 'target'])
 
 /** Words between backticks are code; a backtick of a name is none of these. */
 function withCode(pieces: readonly Piece[]): FindingPart[] {
@@ -97,6 +100,17 @@ function withLine(parts: readonly FindingPart[], line: number | null, t: PageT):
 
 function partsOfCode(text: string): Omit<FindingPart, 'kind'>[] {
   return text.split(/`([^`]+)`/).map((words, index) => ({ text: words, isCode: index % 2 === 1 }))
+}
+
+/** Whether two findings say the same on a page, which names their fields, too. */
+export function saySame(left: AnsweredFinding, right: AnsweredFinding, t: PageT): boolean {
+  return left.message === right.message && sentenceOf(left, t) === sentenceOf(right, t)
+}
+
+function sentenceOf(finding: AnsweredFinding, t: PageT): string {
+  return partsOfFinding(finding, t)
+    .map(({ text }) => text)
+    .join('')
 }
 
 /** Whether the words of a finding name its line. */

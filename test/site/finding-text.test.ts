@@ -15,7 +15,7 @@ function spelled(parts: ReturnType<typeof partsOfFinding>): string[] {
 
 test('names of a repository are parts of their own, whatever they look like', () => {
   const name = '\u05d0\u05d1 `{n}` line 3'
-  expect(spelled(partsOf(finding('reference.broken', { target: name })))).toEqual([`name: ${name}`, 'words:  leads to nothing'])
+  expect(spelled(partsOf(finding('reference.broken', { target: name })))).toEqual([`path: ${name}`, 'words:  leads to nothing'])
 })
 
 test('the words that name lines are one part, in both languages', () => {

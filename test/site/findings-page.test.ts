@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { ListedFinding } from '#core/contract/findings.ts'
 import { FINDING_LEVELS } from '#core/finding-levels.ts'
+import { withMessage } from '#core/finding-messages.ts'
+import { finding } from '#words/findings.ts'
 import { findingsPage, HOSTILE, type Question, readyMount } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
 import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
@@ -192,6 +194,16 @@ test('a skill with many findings shows the gravest, and unfolds the others', asy
   const { get } = await openWith(Array.from({ length: 20 }, (_, line) => found('skills/pdf', { ...BROKEN, line: line + 1 })))
   const { html } = await get(`${FINDINGS}&by=skill`)
   expect(textOf(html)).toContain('16 more findings')
+})
+
+test('what is not the same is said of each', async () => {
+  const fields = ['title', 'rules'].map(field =>
+    withMessage({ ...found(null, { level: 'breaks', field }), ...finding('manifest.unknown_field') }),
+  )
+  const { get } = await openWith(fields)
+  const text = textOf((await get(FINDINGS)).html)
+  expect(text).not.toContain('In each of them')
+  for (const field of ['title', 'rules']) expect(text).toContain(`SKILLSET.md has no field ${field}`)
 })
 
 test('a finding of a folder leads to the folder, whatever its name, and one of a file without an ending to the file', async () => {

@@ -124,7 +124,7 @@ test('findings are in German if there is a sentence, and marked as English other
   const unknown = { ...finding, code: 'made.up', message: 'something is odd' }
   const { get } = await open({ mounts: () => readyMount(), findings: () => findingsPage([known, unknown]) })
   const { html } = await get(`${PAGE}?view=findings`, 'GET', GERMAN)
-  expect(html).toContain('<bdi>b.md</bdi> führt ins Leere')
+  expect(html).toContain('b.md</bdi> führt ins Leere')
   expect(html).toContain('<bdi lang="en">something is odd</bdi>')
-  expect((await get(`${PAGE}?view=findings`)).html).toContain('<bdi>b.md</bdi> leads to nothing')
+  expect((await get(`${PAGE}?view=findings`)).html).toContain('b.md</bdi> leads to nothing')
 })
