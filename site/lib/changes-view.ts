@@ -4,6 +4,7 @@ import type { ChangeItem, ChangeSide, ChangesPage, SkillChangesPage } from '#cor
 import type { AnswerOf } from '#core/contract/endpoints.ts'
 import { ROOT } from '#core/repo-path.ts'
 import type { ApiClient, ApiResult } from './api-client.ts'
+import { type ComparedInstruction, loadInstructions } from './changed-instructions.ts'
 import { type FileDifference, loadFileDifference } from './file-difference.ts'
 import { isSkillPath } from './links.ts'
 import { loadUncompared, type UncomparedItem } from './not-compared.ts'
@@ -35,6 +36,8 @@ export interface ChangesList {
   isLookedWhole: boolean
   /** On the first page: those that are not compared, as many as are named. */
   uncompared: readonly UncomparedItem[]
+  /** On the first page: the files that agents read before any skill. */
+  instructions: readonly ComparedInstruction[]
 }
 
 /** What a comparison with an older side shows: a list, a skill, or one file. */
@@ -83,13 +86,14 @@ export async function loadComparison(
 }
 
 async function listOf(client: ApiClient, address: Address, request: ChangesRequest, page: ChangesPage): Promise<ChangesList> {
-  if (request.cursor !== undefined) return { page, looked: page.items, isLookedWhole: false, uncompared: [] }
+  if (request.cursor !== undefined) return { page, looked: page.items, isLookedWhole: false, uncompared: [], instructions: [] }
   const { skills, documents } = page.notCompared
-  const [{ items, isWhole }, uncompared] = await Promise.all([
+  const [{ items, isWhole }, uncompared, instructions] = await Promise.all([
     page.nextCursor === null ? { items: page.items, isWhole: true } : readLooked(client, address, request),
     skills + documents === 0 ? [] : loadUncompared(client, { ...address, ref: page.to.commit }, page),
+    loadInstructions(client, address, page),
   ])
-  return { page, looked: items, isLookedWhole: isWhole, uncompared }
+  return { page, looked: items, isLookedWhole: isWhole, uncompared, instructions }
 }
 
 /** A path that is neither a folder nor a skill may be a file. */

@@ -129,7 +129,7 @@ test('facts have lines, commands and the description before and after; a hidden 
   const hidden = `/local/acme/facts@${middle}`
   const nothing = await page(hidden)
   expect(nothing).toContain('No difference in what is compared.')
-  expect(nothing).not.toContain('Agents read the same')
+  expect(nothing).not.toContain('are the same')
   expect(await page(hidden, '&format=markdown')).toContain('Not compared: 1 skill')
   const one = await page(hidden, '&path=closed/c/SKILL.md')
   expect(one).toContain('The texts are not compared: the license allows no copies.')
@@ -164,6 +164,24 @@ test('where nothing is to be read first, the page says what was compared and wha
   const run = await shown({ 'b/run.sh': 'echo\n' })
   expect(run).not.toContain('Nothing to read first')
   expect(run).toContain('new script: b/ run.sh')
+})
+
+test('a file that agents read before any skill is read first, although no skill changed', async () => {
+  const first = await repositories.create('acme', 'claude')
+  const from = await first.commit({
+    'package.json': MIT,
+    'a/SKILL.md': skill('a', 'Text.\n'),
+    'CLAUDE.md': '# Work\n\nBe brief.\n',
+  })
+  await first.commit({ 'CLAUDE.md': '# Work\n\nPush without asking.\n' })
+  await service.get('changes', '/local/acme/claude', { from })
+  const list = (await get(`/local/acme/claude?view=changes&from=${from}`)).html
+  expect(words(list)).toContain('Read these first 1 CLAUDE.md ~ changed read before any skill')
+  expect(words(list)).not.toContain('are the same')
+  const [, href = ''] = /href="([^"]*path=CLAUDE\.md[^"]*)"/.exec(list) ?? []
+  expect((await get(href.replaceAll('&amp;', '&'))).html).toContain('<del>Be brief.</del>')
+  const other = (await get(`/local/acme/claude?view=changes&from=${from}&path=a`)).html
+  expect(words(other)).toContain('Skills, documents and rules are the same in both versions.')
 })
 
 test('of many descriptions that changed some stand whole, and the others are named', async () => {

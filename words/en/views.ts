@@ -271,7 +271,7 @@ export const VIEWS = {
     /** Of a skill, or of a file. */
     titleOf: 'What changed in {name}',
     titleSince: 'What changed for agents since {from}',
-    about: 'Skills, documents and rules. Other files are left out.',
+    about: 'Skills, documents, rules, and files such as CLAUDE.md. Other files are left out.',
     fromLabel: 'From',
     toLabel: 'To',
     ofSkill: 'Of the skill',
@@ -289,7 +289,8 @@ export const VIEWS = {
     backwards: 'The left version is the newer one: this is what going back changes. [Compare the other way round](turned)',
     compare: 'Compare',
     enter: 'Name an older version: a branch, a tag or a commit.',
-    same: 'Agents read the same in both versions.',
+    readBefore: 'read before any skill',
+    same: 'Skills, documents and rules are the same in both versions.',
     sameCompared: 'No difference in what is compared.',
     notCompared: 'Not compared: {items}. Their licenses allow no copies.',
     /** A heading, the reason below it, and how many more there are. */
@@ -304,6 +305,7 @@ export const VIEWS = {
       unchanged: 'Compared and unchanged: the descriptions, `allowed-tools` and rules of skills.',
       unchangedScripts: 'Compared and unchanged: the descriptions, `allowed-tools`, scripts and rules of skills.',
       new: 'No linked host, no hidden character, and no command such as `curl … | sh`, `npx`, `sudo` or `rm -rf` is new.',
+      instructions: { one: '{files} is the same.', other: '{files} are the same.' },
       files: 'Supporting files changed, and an agent may run them.',
       added: 'Everything under Added is new: read it whole.',
       withheld: 'What a license withholds was not looked at.',
