@@ -13,7 +13,7 @@ const PAGES = ['/', '/docs', '/open?address=kit', KIT, ...VIEWS.map(view => `${K
 const FIELDS = 'select, input:not([type="hidden"], [type="radio"], [type="checkbox"], .field input)'
 
 const skill = (name: string) =>
-  `---\nname: ${name}\ndescription: Use when a kit is packed${'; and when it is not'.repeat(12)}.\n---\n\n# ${name}\n\nPack.\u202e\n`
+  `---\nname: ${name}\nlicense: MIT\ndescription: Use when a kit is packed${'; and when it is not'.repeat(12)}.\n---\n\n# ${name}\n\nPack.\u202e\n`
 
 describe.skipIf(!hasBrowser)('the parts of pages', () => {
   let repositories: TestRepositories
@@ -136,5 +136,27 @@ describe.skipIf(!hasBrowser)('the parts of pages', () => {
       page => stylesOf(page, 'span.level-look, h3.level-look', ['color', 'font-weight']),
     )
     expect(looks).toHaveLength(1)
+  })
+  test('a row of a folder is one line in a window of 390 pixels, where it has no sentence', async () => {
+    const heights = await ofPages([`${KIT}?view=browse`], 390, page =>
+      page.locator('.entries > li:not(:has(.entry-about > *))').evaluateAll(rows =>
+        rows.map(row => {
+          const [name, facts] = [row.querySelector('.entry-name'), row.querySelector('.entry-facts')].map(part =>
+            part?.getBoundingClientRect(),
+          )
+          return name && facts && facts.top < name.bottom ? 'one line' : row.outerHTML
+        }),
+      ),
+    )
+    expect(heights).toEqual(['one line'])
+  })
+
+  test('words on buttons of texts stay whole words in a window of 320 pixels', async () => {
+    const narrow = await ofPages([`${KIT}?view=file&path=kit-1/SKILL.md`, `${KIT}?view=skill&path=kit-1/SKILL.md`], 320, page =>
+      page
+        .locator('.toolbar .copy')
+        .evaluateAll(all => all.map(one => (one.getBoundingClientRect().height <= 44 ? 'whole' : one.outerHTML))),
+    )
+    expect(narrow).toEqual(['whole'])
   })
 })
