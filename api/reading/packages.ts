@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import { createFairGate, type FairGateLimits, GateFull } from '#core/concurrency/fair-gate.ts'
 import { ServiceError } from '#core/errors.ts'
+import { SKILLS } from '#core/limits.ts'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { packageEntries } from '#core/skill-package.ts'
 import type { FileRow, Location, PackageRow } from '#core/snapshot/format.ts'
@@ -141,27 +142,33 @@ interface Archive {
 /** Archives of packages. Nothing is stored: the last ones are kept in memory. */
 export interface Archives {
   /**
-   * @param client whose turn it takes
+   * @param turn whose turn it takes, and when it leaves its line
    * @throws ServiceError `skill.unavailable` when the stored files do not give the archive that the index promised; `mount.unavailable` when the
-   *   client waits for too many
+   *   client waits for too many; or the reason of the signal
    */
-  build(snapshot: Snapshot, one: SkillPackage, client: string): Promise<Archive>
+  build(snapshot: Snapshot, one: SkillPackage, turn: { client: string; signal: AbortSignal }): Promise<Archive>
 }
 
 const CACHE_BYTES = 48 * 1024 * 1024
-/** An archive that is made takes up to three times its size. Clients take turns. */
-const MAKING: FairGateLimits = { limit: 2, limitEach: 1, maxWaitingEach: 64 }
+/** An archive that is made takes up to three times its size. Clients take turns; `npx skills` asks for all archives of an index at once. */
+const MAKING: FairGateLimits = { limit: 2, limitEach: 1, maxWaitingEach: SKILLS }
 
 export function createArchives(): Archives {
   const inTurn = createFairGate(MAKING)
-  const cache = new LRUCache<string, Archive, Parameters<Archives['build']>>({
+  const cache = new LRUCache<string, Archive, Parameters<typeof makeArchive>>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ bytes, compressed }) => bytes.length + compressed.length,
     // Callers that wait get their archive, also if others evict it first.
     ignoreFetchAbort: true,
-    fetchMethod: (_sha256, _stale, { context: [snapshot, one, client] }) => inTurn(client, () => makeArchive(snapshot, one)),
+    fetchMethod: (_sha256, _stale, { context }) => makeArchive(...context),
   })
-  return { build: (...asked) => cache.forceFetch(asked[1].archive.sha256, { context: asked }).catch(busyIfFull) }
+  return {
+    async build(snapshot, one, { client, signal }) {
+      const { sha256 } = one.archive
+      const make = () => cache.forceFetch(sha256, { context: [snapshot, one] })
+      return cache.get(sha256) ?? (await inTurn(client, make, signal).catch(busyIfFull))
+    },
+  }
 }
 
 function busyIfFull(error: unknown): never {

@@ -9,6 +9,7 @@ import { subjectParsers } from '../http/endpoint.ts'
 import { listsEtag } from '../http/entity-tag.ts'
 import { answerError, errorBody, loggedError } from '../http/error-handler.ts'
 import { createHoldBytes, type HoldBytes } from '../http/held-bytes.ts'
+import { untilLeft } from '../http/left.ts'
 import { declareBelow, declarePrefix } from '../http/raw-target.ts'
 import { allowAnyOrigin } from '../http/response-headers.ts'
 import { sendNotModified } from '../http/send-file.ts'
@@ -93,7 +94,8 @@ async function answerAgentSkills(request: FastifyRequest, reply: FastifyReply, m
     'content-disposition': `attachment; filename="${found.name}.tar.gz"`,
   }
   if (listsEtag(request.headers['if-none-match'], `"${sha256}"`)) return sendNotModified(request, reply, headers)
-  const { bytes, compressed } = await archives.build(mount.snapshot, found.package, clientNetwork(request.ip))
+  const turn = { client: clientNetwork(request.ip), signal: untilLeft(reply) }
+  const { bytes, compressed } = await archives.build(mount.snapshot, found.package, turn)
   const isCompressed = acceptsGzip(request.headers['accept-encoding'] ?? '')
   const sent = isCompressed ? compressed : bytes
   hold(request, reply, sent.length)

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Address } from '#core/address.ts'
 import { isCommitSha } from '#core/commit-sha.ts'
 import { createFairGate, GateFull, nextSlot } from '#core/concurrency/fair-gate.ts'
@@ -7,6 +7,7 @@ import { type RawFile, RawFileError } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, joinPath, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/admit.ts'
+import { untilLeft } from '../http/left.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
 import { answerFromMount, type ReadyMount } from '../mount/open-mount.ts'
@@ -34,7 +35,7 @@ export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   const beginnings = createFairGate(BEGINNINGS)
   app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
-    const [client, signal] = [clientNetwork(request.ip), endOf(reply)]
+    const [client, signal] = [clientNetwork(request.ip), untilLeft(reply)]
     const fail = (error: unknown) => toServiceError(error, signal)
     await beginnings(client, () => nextSlot(client, signal)).catch(fail)
     const mount = await answerFromMount(deps, { viewer: request.viewer, subject: address }, async open => {
@@ -103,17 +104,9 @@ async function spellsUnlisted({ snapshot }: ReadyMount, path: RepoPath, file: Ra
 /** As long as a path is at most. */
 const LINK_BYTES = 4_096
 
-/** Aborts once the answer was sent or the connection is closed. */
-function endOf({ raw: response }: FastifyReply): AbortSignal {
-  const ended = new AbortController()
-  if (response.closed || response.destroyed) ended.abort()
-  response.once('close', () => ended.abort())
-  return ended.signal
-}
-
 /** @param signal of a client that went away: whatever failed for it is no fault of the service */
 function toServiceError(error: unknown, signal: AbortSignal, sourceUrl?: string): never {
-  if (signal.aborted) throw new ServiceError('request.invalid', { message: 'the client went away', cause: error })
+  if (signal.aborted) throw signal.reason
   if (error instanceof GateFull) throw busy(error)
   if (!(error instanceof RawFileError)) throw error
   switch (error.reason) {
