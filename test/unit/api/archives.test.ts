@@ -17,7 +17,16 @@ function packageOf(name: string): SkillPackage {
   const archive = { sha256: hash('sha256', bytes, 'hex'), sizeBytes: bytes.length }
   const directory = name as RepoPath
   const path = `${name}/SKILL.md` as RepoPath
-  return { path, directory, frontMatter: { name, description: '' }, archive, excluded: 0, notices: [], copyOf: null, isForMcp: true }
+  return {
+    path,
+    directory,
+    frontMatter: { name, description: '' },
+    archive,
+    excluded: 0,
+    notices: [],
+    copyOf: null,
+    isForMcp: true,
+  }
 }
 
 /** Holds a file for each skill, and counts what is read. A record's length is its number. */
