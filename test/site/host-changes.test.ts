@@ -98,7 +98,7 @@ describe('a repository', () => {
     for (const view of VIEWS) {
       const { status, html } = await show(PAGE + view)
       expect(status, view).toBe(404)
-      expect(html).toContain('title="404 mount.repo_not_found"')
+      expect(html).toContain('data-code="mount.repo_not_found"')
       expect(html).not.toContain('secret')
     }
     const others = [OWNER, `${OWNER}?page=1`, '/', '/gh/acme/other']

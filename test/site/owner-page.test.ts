@@ -143,7 +143,7 @@ describe('the pages of an account', () => {
     const { get } = await open(() => refusal('request.invalid'))
     const { status, html } = await get(`${PAGE}?page=101`)
     expect(status).toBe(400)
-    expect(html).toContain('title="400 request.invalid"')
+    expect(html).toContain('data-code="request.invalid"')
     expect(attributesOf(html, 'a', 'href')).toContain(PAGE)
   })
 })
@@ -154,7 +154,7 @@ describe('an account that cannot be shown', () => {
     const { get } = await open(() => refusal(code))
     const { status, reason, html } = await get(PAGE)
     expect([status, reason]).toEqual([ERROR_STATUS[code], STATUS_CODES[ERROR_STATUS[code]]])
-    expect(html).toContain(`title="${ERROR_STATUS[code]} ${code}"`)
+    expect(html).toContain(`data-code="${code}"`)
   })
 
   test.each(['/owners', '/owners/', '/owners/gh', '/owners/gh/-a', '/owners/gh/a/b', '/owners/gh/%ZZ'])(
@@ -167,7 +167,7 @@ describe('an account that cannot be shown', () => {
       })
       const { status, html } = await get(target)
       expect(status).toBe(400)
-      expect(html).toContain('title="400 owner.invalid"')
+      expect(html).toContain('data-code="owner.invalid"')
       expect(asked).toEqual([])
     },
   )

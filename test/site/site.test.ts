@@ -111,7 +111,7 @@ test.each([
   const { status, headers, html } = await site.get(target)
   expect(status).toBe(400)
   expect(headers['content-type']).toContain('text/html')
-  expect(html).toContain(`title="400 ${code}" data-code="${code}"`)
+  expect(html).toContain(`data-code="${code}"`)
 })
 
 test.each([

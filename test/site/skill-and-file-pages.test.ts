@@ -77,12 +77,12 @@ describe('skill', () => {
     const { html } = await get(SKILL)
     const text = textOf(html)
     expect(text).not.toMatch(/[Cc]omplete/)
-    expect(text).toContain('1 Reference Only listed; the agent opens them if it must.')
+    expect(text).toContain('1 Reference Only listed; the agent opens it if it must.')
     expect(text).toContain('40 Supporting files')
     expect(html).toMatch(/<details>.*28 more/s)
   })
 
-  test('findings stand below the description in words, what matters most first, with their code in the title alone', async () => {
+  test('findings stand below the description in words, what matters most first, with their code in an attribute alone', async () => {
     const warnings = [
       { code: 'body.long', level: 'style' as const, message: 'longer than 500 lines or 20000 bytes' },
       { code: 'description.missing', level: 'breaks' as const, field: 'description', message: 'no description' },
@@ -93,8 +93,8 @@ describe('skill', () => {
     const { get } = await open({ skills: () => skillPage({ warnings, body, bodyFragment: whole(body) }) })
     const { html } = await get(SKILL)
     const text = textOf(html)
-    expect(text).toMatch(/look at this hidden characters .* breaks No description, so an agent cannot tell when to use it\./)
-    expect(text).toMatch(/2 more findings style Long: 25 KiB\. Keep a skill below 20 kB\. style another skill has this name/)
+    expect(text).toMatch(/Look at this hidden characters .* Breaks No description, so an agent cannot tell when to use it\./)
+    expect(text).toMatch(/2 more findings Style Long: 25 KiB\. Keep a skill below 20 kB\. Style another skill has this name/)
     expect(text).not.toContain('body.long')
     expect(attributesOf(html, 'li', 'data-code')).toContain('body.long')
   })

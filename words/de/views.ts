@@ -219,10 +219,8 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     withheld: {
       restricted: 'Text zurückgehalten: Die Lizenz erlaubt keine Kopien. Agenten bekommen Namen und Beschreibung.',
       restrictedAt: 'Text zurückgehalten: Die Lizenz erlaubt keine Kopien ({place}). Agenten bekommen Namen und Beschreibung.',
-      unknown:
-        'Text zurückgehalten: Von der Lizenz ist uns nicht bekannt, dass sie Kopien erlaubt. Agenten bekommen Namen und Beschreibung.',
-      unknownAt:
-        'Text zurückgehalten: Von der Lizenz ist uns nicht bekannt, dass sie Kopien erlaubt ({place}). Agenten bekommen Namen und Beschreibung.',
+      unknown: 'Text zurückgehalten: Seine Lizenz kennen wir nicht. Agenten bekommen Namen und Beschreibung.',
+      unknownAt: 'Text zurückgehalten: Seine Lizenz kennen wir nicht ({place}). Agenten bekommen Namen und Beschreibung.',
       none: 'Text zurückgehalten: Ohne Lizenz ist keine Kopie erlaubt. Agenten bekommen Namen und Beschreibung.',
     },
     original: 'Original öffnen.',
@@ -239,7 +237,6 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     rulesAbout: 'Regeln aus SKILLSET.md: zuerst die des Repositorys, dann die jedes Ordners.',
     includesAbout: 'Dateien, die er immer braucht. Andere sind nur genannt; der Agent öffnet sie bei Bedarf.',
     place: '{kind} {n} von {all}',
-    levels: { look: 'bitte ansehen', breaks: 'Defekt', style: 'Stil' },
     found: {
       long: 'Lang: {size}. Ein Skill sollte unter 20 kB bleiben.',
       noDescription: 'Ohne Beschreibung weiß ein Agent nicht, wann er den Skill verwenden soll.',
@@ -247,8 +244,14 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     findDuplicates: 'Diese finden',
     continues: 'Fortsetzung',
     readOn: 'Weiterlesen',
-    referencesAbout: 'Nur genannt; der Agent öffnet sie bei Bedarf.',
-    filesAbout: 'Nur genannt; der Agent öffnet sie oder führt sie aus, wenn er sie braucht.',
+    referencesAbout: {
+      one: 'Nur genannt; der Agent öffnet ihn bei Bedarf.',
+      other: 'Nur genannt; der Agent öffnet sie bei Bedarf.',
+    },
+    filesAbout: {
+      one: 'Nur genannt; der Agent öffnet sie bei Bedarf oder führt sie aus.',
+      other: 'Nur genannt; der Agent öffnet sie bei Bedarf oder führt sie aus.',
+    },
     more: '{n} weitere',
     range: '{from}–{to} von {all} Zeichen',
     continued: 'fortgesetzt',
@@ -431,7 +434,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
   },
   use: {
     title: 'Zu einem Agenten hinzufügen',
-    button: 'Nutzen',
+    button: 'Hinzufügen',
     client: 'Agent',
     version: 'Version',
     stays: 'bleibt bei {commit}',

@@ -223,9 +223,8 @@ export const VIEWS = {
     withheld: {
       restricted: 'Text withheld: its license allows no copies. Agents get its name and description.',
       restrictedAt: 'Text withheld: its license allows no copies ({place}). Agents get its name and description.',
-      unknown: 'Text withheld: its license is not one that we know to allow copies. Agents get its name and description.',
-      unknownAt:
-        'Text withheld: its license is not one that we know to allow copies ({place}). Agents get its name and description.',
+      unknown: 'Text withheld: its license is not one that we recognise. Agents get its name and description.',
+      unknownAt: 'Text withheld: its license is not one that we recognise ({place}). Agents get its name and description.',
       none: 'Text withheld: it has no license, so nothing allows copies. Agents get its name and description.',
     },
     original: 'Open the original.',
@@ -243,7 +242,6 @@ export const VIEWS = {
     rulesAbout: "Rules from SKILLSET.md: the repository's first, then each folder's.",
     includesAbout: 'Files it always needs. Others are only listed; the agent opens them if it must.',
     place: '{kind} {n} of {all}',
-    levels: { look: 'look at this', breaks: 'breaks', style: 'style' },
     /** Findings on the page of their skill, which shows what they are about. */
     found: {
       long: 'Long: {size}. Keep a skill below 20 kB.',
@@ -252,8 +250,14 @@ export const VIEWS = {
     findDuplicates: 'Find them',
     continues: 'Continues',
     readOn: 'Read on',
-    referencesAbout: 'Only listed; the agent opens them if it must.',
-    filesAbout: 'Only listed; the agent opens or runs them if it must.',
+    referencesAbout: {
+      one: 'Only listed; the agent opens it if it must.',
+      other: 'Only listed; the agent opens them if it must.',
+    },
+    filesAbout: {
+      one: 'Only listed; the agent opens or runs it if it must.',
+      other: 'Only listed; the agent opens or runs them if it must.',
+    },
     more: '{n} more',
     range: '{from}–{to} of {all} characters',
     continued: 'continued',
@@ -447,7 +451,7 @@ export const VIEWS = {
   },
   use: {
     title: 'Add it to an agent',
-    button: 'Use it',
+    button: 'Add it',
     client: 'Agent',
     version: 'Version',
     stays: 'stays at {commit}',
