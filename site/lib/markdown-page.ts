@@ -1,12 +1,11 @@
 import { formatAddress } from '#core/address.ts'
 import type { BrowseEntry } from '#core/contract/browse.ts'
-import type { ChangesPage } from '#core/contract/changes.ts'
 import type { FindPage } from '#core/contract/find.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import { FINDING_LEVELS } from '#core/finding-levels.ts'
 import type { AddressPage, PageContent } from './address-page.ts'
-import { factsOf, isDescribedOnly, SIGNS, withheldItems } from './changes.ts'
-import type { FileChanges } from './changes-view.ts'
+import { changeSign, factsOf, isDescribedOnly, SIGNS, withheldItems } from './changes.ts'
+import type { ChangesList, FileChanges } from './changes-view.ts'
 import { type Delivery, partsOf } from './delivery.ts'
 import type { FileDifference } from './file-difference.ts'
 import type { FindingsView } from './findings-view.ts'
@@ -60,7 +59,7 @@ function linesOf(page: MountPage, content: PageContent, link: Link): string[] {
     case 'refs':
       return refLines(page, content.refs, link)
     case 'changes':
-      return changesLines(page, content.list.page, link)
+      return changesLines(page, content.list, link)
     case 'versions':
       return versionLines(page, content, link)
     case 'skill-changes':
@@ -121,21 +120,26 @@ function versionLines(
 
 function changesLines(
   { address, request }: MountPage,
-  { from, items, notCompared, nextCursor }: ChangesPage,
+  { page: { from, items, notCompared, nextCursor }, instructions, uncompared }: ChangesList,
   link: Link,
 ): string[] {
   const { t } = ENGLISH
   const untold = withheldItems(notCompared, ENGLISH)
   const same = untold === null ? t('changes.same') : t('changes.sameCompared')
   const hrefOf = (parameters: object) => pageHref(address, 'changes', { from: request.from, ...parameters })
-  const rows = items.map(item => {
+  const first = instructions
+    .filter(({ change }) => change !== 'unchanged')
+    .map(({ path, change }) => `- ${changeSign(change)} ${link(path, hrefOf({ path }))}: ${t('changes.readBefore')}, ${change}`)
+  const others = items.map(item => {
     const what = [item.kind, item.change, ...item.parts].join(', ')
     const facts = item.kind === 'manifest' ? [] : factsOf(item.facts, t)
     const name = item.kind === 'skill' ? link(item.path, hrefOf({ path: item.path })) : inline(item.path)
     return [`- ${SIGNS[item.change]} ${name}: ${what}`, ...facts.map(fact => `  - ${inline(fact)}`)].join('\n')
   })
   const next = nextCursor === null ? [] : ['', link('Next page', hrefOf({ path: request.path, cursor: nextCursor }))]
-  const told = untold === null ? [] : ['', t('changes.notCompared', { items: untold })]
+  const names = uncompared.map(({ kind, path }) => `- ${kind} ${link(path, contentHref(address, path))}`)
+  const told = untold === null ? [] : ['', t('changes.notCompared', { items: untold }), ...names]
+  const rows = [...first, ...others]
   return [`From commit ${from.commit}.`, '', ...(rows.length === 0 ? [same] : rows), ...told, ...next]
 }
 

@@ -130,7 +130,9 @@ test('facts have lines, commands and the description before and after; a hidden 
   const nothing = await page(hidden)
   expect(nothing).toContain('No difference in what is compared.')
   expect(nothing).not.toContain('are the same')
-  expect(await page(hidden, '&format=markdown')).toContain('Not compared: 1 skill')
+  const markdown = await page(hidden, '&format=markdown')
+  expect(markdown).toContain('Not compared: 1 skill')
+  expect(markdown).toContain('- skill [closed/c/SKILL.md](')
   const one = await page(hidden, '&path=closed/c/SKILL.md')
   expect(one).toContain('The texts are not compared: the license allows no copies.')
   expect(one).toContain('not compared</span>')
@@ -180,6 +182,9 @@ test('a file that agents read before any skill is read first, although no skill 
   expect(words(list)).not.toContain('are the same')
   const [, href = ''] = /href="([^"]*path=CLAUDE\.md[^"]*)"/.exec(list) ?? []
   expect((await get(href.replaceAll('&amp;', '&'))).html).toContain('<del>Be brief.</del>')
+  expect((await get(`/local/acme/claude?view=changes&from=${from}&format=markdown`)).html).toMatch(
+    /^- ~ \[CLAUDE\.md\]\(.*\): read before any skill, changed$/m,
+  )
   const other = (await get(`/local/acme/claude?view=changes&from=${from}&path=a`)).html
   expect(words(other)).toContain('Skills, documents and rules are the same in both versions.')
 })
