@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)('the parts of pages', () => {
     repositories = await createRepositories()
     const kit = await repositories.create('acme', 'kit')
     const skills = Array.from({ length: 60 }, (_, index) => [`kit-${index}/SKILL.md`, skill(`kit-${index}`)])
-    await kit.tag('v1', await kit.commit({ LICENSE: 'No license.\n', ...Object.fromEntries(skills) }))
+    await kit.tag('v1', await kit.commit({ LICENSE: 'No license.\n', 'e/SKILL.md': skill('e'), ...Object.fromEntries(skills) }))
     await kit.commit({ 'kit-1/SKILL.md': skill('kit-1').replace('packed', 'packed or sent') })
     service = await startService({ MOUNTGLASS_GITHUB: 'off', MOUNTGLASS_LOCAL_REPOSITORIES: repositories.root })
     await service.get('mounts', `${KIT}@v1`)
@@ -158,5 +158,14 @@ describe.skipIf(!hasBrowser)('the parts of pages', () => {
         .evaluateAll(all => all.map(one => (one.getBoundingClientRect().height <= 44 ? 'whole' : one.outerHTML))),
     )
     expect(narrow).toEqual(['whole'])
+  })
+  test('names of one letter are as easy to press as others', async () => {
+    const sizes = await ofPages([`${KIT}?view=findings`, `${KIT}?view=findings&by=skill`], 390, page =>
+      page
+        .locator('.findings :is(ul, h3) a')
+        .filter({ hasText: /^e$/, visible: true })
+        .evaluateAll(all => all.map(one => (one.getBoundingClientRect().width >= 24 ? 'wide' : one.outerHTML))),
+    )
+    expect(sizes).toEqual(['wide'])
   })
 })
