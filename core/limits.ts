@@ -168,9 +168,8 @@ export const LICENSE_NAME_CHARACTERS = 120
 
 // Skills as clients install them
 export const PACKAGE_FILES = 1_000
+/** Of its files, and so of one. A record that is longer than `PACK_BYTES` is a pack of its own. */
 export const PACKAGE_BYTES = 16 * 1024 * 1024
-/** Of one file. A record of so many bytes fits into a pack, also if they cannot be compressed. */
-export const PACKAGED_FILE_BYTES = 4 * 1024 * 1024
 /** Files of a repository that are kept for packages alone, since no reader is given them: fonts, pictures, archives, long texts. Equal ones count once. */
 export const UNREAD_PACKAGED_BYTES = 64 * 1024 * 1024
 

@@ -33,8 +33,9 @@ export const FORMAT_VERSION = 10
  *    targets; references in code are checked; a job that runs out of time leaves out files.
  * 7: a license, an offer or a section that says more than an open license does is unknown; what links give keeps to the limits of a path; copies
  *    have the same includes, manifests and licenses.
+ * 8: a file of a package may be as large as its package.
  */
-export const RULES_VERSION = 7
+export const RULES_VERSION = 8
 
 /**
  * Version of the search terms and postings, part of the header's key: snapshots of another version are ignored and built again.

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { PACKAGED_FILE_BYTES } from '#core/limits.ts'
+import { PACKAGE_BYTES } from '#core/limits.ts'
 import type { RepoPath } from '#core/repo-path.ts'
 import type { DeliveredFacts } from '#core/snapshot/delivered.ts'
 import type { Location } from '#core/snapshot/format.ts'
@@ -61,8 +61,8 @@ export interface FileReading {
   onFile(): void
 }
 
-/** Files that wait for their records: large ones are compressed while the next files are read. */
-const WAITING_FILES = 8
+/** Files that wait for their records, and their bytes: large ones are compressed while the next files are read. */
+const WAITING = { files: 8, bytes: 8 * 1024 * 1024 }
 
 interface WaitingFile {
   wanted: WantedFile
@@ -108,7 +108,7 @@ export class ContentStore {
     }
     const isKnown = files.map(wanted => mayBeKnown(wanted) && this.#blobs.known?.has(wanted.file.oid) === true)
     const unknown = files.filter((_, index) => !isKnown[index]).map(({ file }) => file.oid)
-    const fetched = this.#blobs.read(unknown, PACKAGED_FILE_BYTES)[Symbol.asyncIterator]()
+    const fetched = this.#blobs.read(unknown, PACKAGE_BYTES)[Symbol.asyncIterator]()
     try {
       for (const [index, wanted] of files.entries()) {
         const known = isKnown[index] === true
@@ -123,7 +123,7 @@ export class ContentStore {
         this.#reading.onFile()
         if (read === null) continue
         waiting.push(read)
-        while (waiting[0] && !(waiting.length <= WAITING_FILES && waiting[0].record instanceof Promise)) await handleFirst()
+        while (waiting[0] && !(waiting[0].record instanceof Promise && mayWait(waiting))) await handleFirst()
       }
       // To its end, so that the next reading goes on with the same process of git.
       if (unknown.length > 0) await fetched.next()
@@ -219,7 +219,7 @@ export class ContentStore {
 
   async #readOne({ file }: WantedFile): Promise<Uint8Array | null> {
     let found: Uint8Array | null = null
-    for await (const { bytes } of this.#blobs.read([file.oid], PACKAGED_FILE_BYTES)) found = bytes
+    for await (const { bytes } of this.#blobs.read([file.oid], PACKAGE_BYTES)) found = bytes
     return found
   }
 
@@ -247,6 +247,11 @@ export class ContentStore {
 
 function textOrNull(read: FileText): string | null {
   return read.kind === 'text' ? read.text : null
+}
+
+function mayWait(files: readonly WaitingFile[]): boolean {
+  const bytes = files.reduce((sum, { wanted }) => sum + (wanted.file.sizeBytes ?? 0), 0)
+  return files.length <= WAITING.files && bytes <= WAITING.bytes
 }
 
 /** Its record becomes a location once that is known. */

@@ -1,11 +1,4 @@
-import {
-  PACKAGE_BYTES,
-  PACKAGE_FILES,
-  PACKAGED_FILE_BYTES,
-  READABLE_FILE_BYTES,
-  TITLE_CHARACTERS,
-  UNREAD_PACKAGED_BYTES,
-} from '#core/limits.ts'
+import { PACKAGE_BYTES, PACKAGE_FILES, READABLE_FILE_BYTES, TITLE_CHARACTERS, UNREAD_PACKAGED_BYTES } from '#core/limits.ts'
 import { NOT_INSTALLABLE } from '#core/not-installable.ts'
 import { baseNameOf, isInside, joinPath, parentOf, type RepoPath, ROOT } from '#core/repo-path.ts'
 import { packageName } from '#core/skill-package.ts'
@@ -133,7 +126,6 @@ function refusalOf(file: TreeFile, directory: RepoPath, files: ReadonlyMap<RepoP
   const known = files.get(file.path)
   if (splitTarName(name) === null || DRIVE.test(name)) return reason('nameNotArchived', shown)
   if (file.sizeBytes === null) return reason('blobOf', shown)
-  if (file.sizeBytes > PACKAGED_FILE_BYTES) return reason('fileTooLarge', { ...shown, limit: PACKAGED_FILE_BYTES })
   if (known === undefined) return reason('fileNotInIndex', shown)
   return known.served ? null : reason('fileNotLicensed', shown)
 }

@@ -8,8 +8,9 @@ const GZIP = { level: 6 }
 const THREAD_BYTES = 32 * 1024
 
 export async function gzipMember(bytes: Uint8Array): Promise<Uint8Array> {
-  // zlib returns a view of a larger buffer: the copy frees that buffer.
-  return Uint8Array.from(bytes.length < THREAD_BYTES ? gzipSync(bytes, GZIP) : await gzipOnThread(bytes, GZIP))
+  const member = bytes.length < THREAD_BYTES ? gzipSync(bytes, GZIP) : await gzipOnThread(bytes, GZIP)
+  // A short one is a view of a larger buffer: the copy frees that buffer.
+  return member.length === member.buffer.byteLength ? member : Uint8Array.from(member)
 }
 
 /**

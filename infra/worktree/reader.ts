@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { PACKAGED_FILE_BYTES } from '#core/limits.ts'
+import { PACKAGE_BYTES } from '#core/limits.ts'
 import { ReadError, type ReadLimits, type RepositoryReader, type TreeEntry } from '#core/ports/git-host.ts'
 import { SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
@@ -114,12 +114,17 @@ class WorktreeReader implements Worktree {
   /** Files of the same bytes have the same id, as in git, where that may matter: digests of all would take a reading of the whole folder. */
   async #identify(entry: TreeEntry, digested: ReadonlySet<string>): Promise<TreeEntry> {
     const file = this.#files.get(entry.oid)
-    if (file === undefined || !digested.has(file.path)) return entry
-    const bytes = await this.#bytesOf(entry.oid, PACKAGED_FILE_BYTES).catch(() => null)
-    if (bytes === null) return entry
-    const oid = createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+    if (file === undefined || file.sizeBytes > PACKAGE_BYTES || !digested.has(file.path)) return entry
+    const oid = await this.#blobIdOf(file).catch(() => null)
+    if (oid === null) return entry
     this.#files.set(oid, file)
     return { ...entry, oid }
+  }
+
+  async #blobIdOf({ path, mode, sizeBytes }: KnownFile): Promise<string | null> {
+    if (mode !== '120000') return (await this.digests(path, sizeBytes))?.blob ?? null
+    const target = await readLink(join(this.description.root, path))
+    return target && blobHash(target.length).update(target).digest('hex')
   }
 
   async *read(oids: Iterable<string>, maxBytes: number): AsyncGenerator<{ oid: string; bytes: Uint8Array | null }> {
@@ -270,6 +275,10 @@ interface FileDigests {
   sha256: string
 }
 
+function blobHash(sizeBytes: number) {
+  return createHash('sha1').update(`blob ${sizeBytes}\0`)
+}
+
 const CHUNK_BYTES = 256 * 1024
 
 /**
@@ -284,7 +293,7 @@ async function digestFile(path: string, sizeBytes: number, onPiece: () => void):
   try {
     const stats = await file.stat()
     if (!stats.isFile() || stats.size !== sizeBytes) return null
-    const hashes = { blob: createHash('sha1').update(`blob ${sizeBytes}\0`), sha256: createHash('sha256') }
+    const hashes = { blob: blobHash(sizeBytes), sha256: createHash('sha256') }
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
     let read = 0
     for (;;) {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -83,6 +84,14 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
       ),
     ),
     installed: ['plan', 'write'],
+  },
+  large: {
+    files: {
+      ...Object.fromEntries(Array.from({ length: 70 }, (_, number) => [`skills/s${number}/SKILL.md`, skill(`s${number}`)])),
+      'skills/model/SKILL.md': skill('model'),
+      'skills/model/model.bin': randomBytes(9 * 1024 * 1024),
+    },
+    installed: [...Array.from({ length: 70 }, (_, number) => `s${number}`), 'model'].sort(),
   },
   withheld: {
     files: {

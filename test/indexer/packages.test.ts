@@ -198,8 +198,8 @@ describe('a skill cannot be installed', () => {
     ],
     [
       'with a large file',
-      /big.bin has more than 4194304 bytes/,
-      { 'a/SKILL.md': skill('a'), 'a/big.bin': new Uint8Array(4 * 1024 * 1024 + 1) },
+      /its files have more than 16777216 bytes/,
+      { 'a/SKILL.md': skill('a'), 'a/big.bin': new Uint8Array(16 * 1024 * 1024) },
     ],
     [
       'with too many bytes',

@@ -179,7 +179,6 @@ export const REASONS: Translation<typeof EN_REASONS> = {
   noticesTooLarge: 'die zugehörigen Lizenzdateien sind mehr als {limit} oder haben mehr als {byteLimit} Byte',
   nameNotArchived: 'ein Archiv kann den Namen {name} nicht enthalten',
   blobOf: 'im Repository fehlt der Blob von {name}',
-  fileTooLarge: '{name} hat mehr als {limit} Byte',
   fileNotInIndex: '{name} ist nicht im Index',
   fileNotLicensed: 'keine Lizenz erlaubt Kopien von {name}',
   manifestUnreadable: 'eine SKILLSET.md in seinem Ordner ist nicht lesbar',

@@ -219,7 +219,6 @@ export const REASONS = {
   noticesTooLarge: 'the license files that go with it are more than {limit}, or have more than {byteLimit} bytes',
   nameNotArchived: 'an archive cannot hold the name {name}',
   blobOf: 'the repository lacks the blob of {name}',
-  fileTooLarge: '{name} has more than {limit} bytes',
   fileNotInIndex: '{name} is not in the index',
   fileNotLicensed: 'no license permits a copy of {name}',
   manifestUnreadable: 'a manifest in its folder cannot be read',
