@@ -73,7 +73,7 @@ async function isSkill({ snapshot, address }: ReadyMount, path: RepoPath): Promi
 export async function findInFolder(snapshot: Snapshot, folder: RepoPath, { unlicensed }: FolderRow): Promise<Found> {
   const rows = folder === '' ? await snapshot.range('findings') : await rowsOfFolder(snapshot, folder)
   const { tables } = snapshot.header
-  const isEmpty = folder === '' && tables.folders.rows === 1 && tables.entries.rows === 0
+  const isEmpty = folder === '' && tables.folders.rows === 1 && tables.entries.rows === 0 && tables.others.rows === 0
   const all = rows.map(([, row]) => row)
   return shape(tellFindings(all, { folder, unlicensed, isEmpty }), all)
 }

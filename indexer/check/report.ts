@@ -78,8 +78,8 @@ function deliveredOf(snapshot: MemorySnapshot, folder: RepoPath, known: boolean)
     const reason = withheld.get(path)?.reason
     if (reason !== undefined) return reason
   }
-  const isEmpty =
-    folder === '' && withheld.size === 0 && snapshot.rows('folders').size === 1 && snapshot.rows('entries').size === 0
+  const isBare = (['withheld', 'entries', 'others'] as const).every(table => snapshot.rows(table).size === 0)
+  const isEmpty = folder === '' && isBare && snapshot.rows('folders').size === 1
   return known && !isEmpty ? 'open' : 'empty'
 }
 

@@ -32,8 +32,9 @@ beforeAll(async () => {
     },
     'acme/clean': { LICENSE: MIT, 'a/SKILL.md': skillText('a') },
     'acme/bare': { 'a/SKILL.md': skillText('a') },
+    'acme/code': { 'main.c': 'int main() {}\n' },
   })
-  for (const name of ['tools', 'clean', 'bare']) await app.open(`/local/acme/${name}`)
+  for (const name of ['tools', 'clean', 'bare', 'code']) await app.open(`/local/acme/${name}`)
 })
 afterAll(() => app.close())
 
@@ -196,4 +197,8 @@ test('until the index is ready its state is the answer', async () => {
 test('the warnings of a skill have their levels', async () => {
   const { skill } = await app.askReady('skills', '/local/acme/tools', { path: 'a/odd/SKILL.md' })
   expect(skill.warnings).toContainEqual(expect.objectContaining({ code: 'text.hidden_characters', level: 'look' }))
+})
+
+test('a repository whose files agents do not read is not called empty', async () => {
+  expect(await allFindings(app, '/local/acme/code')).toEqual([])
 })

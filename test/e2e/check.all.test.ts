@@ -75,6 +75,12 @@ test('an empty folder is reported as empty', async () => {
   expect([code, report.delivered]).toEqual([0, 'empty'])
 })
 
+test('a folder whose files agents do not read is not called empty', async () => {
+  await write({ 'main.c': 'int main() {}\n' })
+  const { report, code } = await check([root])
+  expect([code, report.delivered, report.findings]).toEqual([0, 'open', []])
+})
+
 test('nothing outside the folder is read through links, and a pipe does not stop the check', async () => {
   await writeFile(join(outside, 'secret.md'), 'The secret sentence.\n')
   await write({ 'a/SKILL.md': '---\nname: a\ndescription: d\nlicense: MIT\ninclude: linked.md\n---\n[x](linked.md)\n' })
