@@ -441,7 +441,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     follows: 'folgt {ref}',
     copyStays: 'Befehl ({client}, bleibt bei diesem Commit)',
     copyFollows: 'Befehl ({client}, folgt dem Branch)',
-    place: 'In {place}',
+    place: 'Kommt in {place}.',
     files: 'Stattdessen Dateien installieren',
     foldersAlone: 'Kopiert die Ordner der Skills, ohne Regeln und eingebundene Dateien.',
     folderAlone: 'Kopiert den Ordner des Skills, ohne seine Regeln und eingebundenen Dateien.',

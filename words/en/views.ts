@@ -458,7 +458,7 @@ export const VIEWS = {
     follows: 'follows {ref}',
     copyStays: 'the command ({client}, at this commit)',
     copyFollows: 'the command ({client}, as the branch moves)',
-    place: 'In {place}',
+    place: 'Goes into {place}.',
     files: 'Install files instead',
     foldersAlone: 'Copies the skill folders, without rules and included files.',
     folderAlone: 'Copies the folder of the skill, without its rules and included files.',
