@@ -8,6 +8,7 @@ import { buildApp, type SitePlugin } from '#api/app.ts'
 import { rememberListings } from '#api/cards/list-on-visit.ts'
 import type { Deps } from '#api/deps.ts'
 import { listedRepositories } from '#api/front/search.ts'
+import { clientNetwork } from '#api/http/admit.ts'
 import { skillTextOf } from '#api/mcp/sent-text.ts'
 import { requestRepair } from '#api/mount/request-indexing.ts'
 import { type OperatorContent, REFERENCE_REPOSITORY } from '#api/operator/operator-content.ts'
@@ -289,6 +290,7 @@ function pages(
       legalKinds: () => deps.operator.legal.map(({ kind }) => kind),
       listLocal,
       listed: listedRepositories(deps),
+      networkOf: clientNetwork,
       rendering: {
         onOutcome: outcome => metrics.record('mountglass_rendered_texts_total', { outcome }, 1),
         onFailure: error => fallbacks?.note('rendering', error),

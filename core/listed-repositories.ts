@@ -13,9 +13,10 @@ export interface ListedRepositories {
    * Searches the skills of those of the addresses that are indexed. It starts no index job.
    *
    * @param query at most `FIND_QUERY_CHARACTERS`, and not blank
-   * @returns `null` when too many searches run
+   * @param client who asks: clients take turns
+   * @returns `null` when too many searches of the client wait
    */
-  search(addresses: readonly string[], query: string): Promise<SearchedRepositories | null>
+  search(addresses: readonly string[], query: string, client: string): Promise<SearchedRepositories | null>
 }
 
 export interface PeekedRepository {

@@ -17,6 +17,10 @@ declare namespace App {
     listLocal: () => Promise<readonly string[]>
     /** What lists that are the same for everyone say of repositories. */
     listed: import('#core/listed-repositories.ts').ListedRepositories
+    /** What counts as one client, to which this request belongs; `''` where it is not known. */
+    network: string
+    /** Does expensive work once it is the client's turn. @throws GateFull when too much of the client waits */
+    inTurn: <Value>(task: () => Promise<Value>) => Promise<Value>
     /** The page is asked for as Markdown. */
     isMarkdown: boolean
     /** The texts of a skill are asked for as they are sent, to be copied. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatAddress, HOST_NAMES } from '#core/address.ts'
+import { createFairGate, type FairGate, type FairGateLimits } from '#core/concurrency/fair-gate.ts'
 import type { LegalKind } from '#core/contract/legal.ts'
 import type { ListedRepositories } from '#core/listed-repositories.ts'
 import { LANGUAGES, PAGE_T } from '#words/t.ts'
@@ -36,6 +37,8 @@ export interface SiteOptions {
   hasPictures?: boolean
   /** The pages that the operator wrote, as of now. Default: none. */
   legalKinds?: () => readonly LegalKind[]
+  /** What counts as one client, of an address as a socket tells it. Default: the address. */
+  networkOf?: (ip: string) => string
   /** The addresses of local repositories that everyone may open. Default: none is listed. */
   listLocal?: () => Promise<readonly string[]>
   /** Default: nothing is known of listed repositories, and no search finds anything. */
@@ -53,6 +56,9 @@ export interface SiteOptions {
   /** Of the thread that renders texts. */
   rendering?: RendererOptions
 }
+
+/** What reads much for one request: up to 4 MiB of a skill. Clients take turns. */
+export const EXPENSIVE: FairGateLimits = { limit: 4, limitEach: 1, maxWaitingEach: 16, maxWaiting: 128 }
 
 const DIST = new URL('../dist/', import.meta.url)
 const CLIENT_FOLDER = fileURLToPath(new URL('client', DIST))
@@ -79,7 +85,7 @@ export async function sitePlugin(app: AddressedInstance, options: SiteOptions): 
     })
   })
 
-  const site = { ...options, renderText: (text: TextToRender) => renderer.render(text) }
+  const site = { ...options, renderText: (text: TextToRender) => renderer.render(text), turns: createFairGate(EXPENSIVE) }
   const page = (path: string) => (request: FastifyRequest, reply: FastifyReply) => renderPage(astro, path, request, reply, site)
   const keeping = { cache: new PageCache(), factsOf: new WeakMap() }
   const addressPage = (path: string) => (request: AddressedRequest, reply: FastifyReply) =>
@@ -195,7 +201,7 @@ function suggestions({ client, listLocal = async () => [], listed = UNKNOWN_LIST
   }
 }
 
-type RenderOptions = SiteOptions & Pick<PageOptions, 'renderText' | 'isMarkdown' | 'onRendered' | 'failure'>
+type RenderOptions = SiteOptions & { turns: FairGate } & Pick<PageOptions, 'renderText' | 'isMarkdown' | 'onRendered' | 'failure'>
 
 /** The page of a failure, in place of what a route of the service would have sent. */
 async function sendFailure(
@@ -306,8 +312,11 @@ async function renderPage(
   const { raw, id } = request
   const { url, here } = options.failure ? atFrontPage(request) : { url: request.url, here: pathOf(request.originalUrl) }
   const target = { url, here, headers: { ...raw.headers }, rawAddress: request.rawAddress ?? '', id }
+  const network = options.networkOf?.(request.ip) ?? request.ip
   const locals = createLocals(target, {
     ...options,
+    network,
+    inTurn: task => options.turns(network, task),
     ...(await readPerson(request, reply, options, { path, here })),
     hasPictures: options.hasPictures ?? true,
     hostUrls: options.hostUrls ?? {},

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { parseAddress } from '#core/address.ts'
-import { createLimit, GateFull, nextSlot } from '#core/concurrency/fair-gate.ts'
+import { createFairGate, type FairGateLimits, GateFull, nextSlot } from '#core/concurrency/fair-gate.ts'
 import type { FoundSkill } from '#core/contract/find.ts'
 import { ServiceError } from '#core/errors.ts'
 import { FIND_LIMIT } from '#core/limits.ts'
@@ -11,9 +11,8 @@ import { findInMount } from '../reading/find.ts'
 import { RankingBuffers } from '../search/ranking.ts'
 import { openIndexed, peekReader, readyMount } from './peek.ts'
 
-/** Searches that run at once, and that wait: anyone may start one. */
-const AT_ONCE = 2
-const WAITING = 16
+/** Anyone may start a search, so clients take turns: one that asks for many delays the others by one. */
+const SEARCHES: FairGateLimits = { limit: 2, limitEach: 1, maxWaitingEach: 8, maxWaiting: 64 }
 /** Repositories of one search, and its time. */
 const REPOSITORIES = 200
 const SEARCH_MS = 2_000
@@ -25,18 +24,18 @@ const KEPT_MS = 10_000
 
 /** Lists that are the same for everyone: see `ListedRepositories`. */
 export function listedRepositories(deps: Deps): ListedRepositories {
-  const limit = createLimit(AT_ONCE, WAITING)
+  const inTurn = createFairGate(SEARCHES)
   const rankingBuffers = new RankingBuffers()
   const kept = new LRUCache<string, SearchedRepositories>({ maxSize: KEPT_BYTES, sizeCalculation: memoryOfEntry, ttl: KEPT_MS })
   const searchOne = (address: string, query: string) => searchRepository(deps, rankingBuffers, address, query)
   return {
     peek: peekReader(deps),
-    async search(addresses, query) {
+    async search(addresses, query, client) {
       const key = [query, ...addresses].join('\n')
       const known = kept.get(key)
       if (known) return known
       try {
-        const answer = await limit(() => searchAll(addresses, query, searchOne))
+        const answer = await inTurn(client, () => searchAll(addresses, query, searchOne))
         if (!answer.isCut) kept.set(key, answer)
         return answer
       } catch (error) {

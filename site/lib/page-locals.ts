@@ -30,7 +30,8 @@ type Given =
   | 'listLocal'
   | 'listed'
 /** What the service knows beside the request. */
-export type PageOptions = Pick<App.Locals, Given> & Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered' | 'visitor' | 'failure'>>
+export type PageOptions = Pick<App.Locals, Given> &
+  Partial<Pick<App.Locals, 'isMarkdown' | 'onRendered' | 'visitor' | 'failure' | 'network' | 'inTurn'>>
 
 /** What a page is given, from a request. */
 export function createLocals({ url, here, headers, rawAddress, id }: PageTarget, options: PageOptions): App.Locals {
@@ -67,6 +68,8 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     requestId: id,
     visitor: options.visitor ?? stranger(here),
     failure: options.failure ?? null,
+    network: options.network ?? '',
+    inTurn: options.inTurn ?? (task => task()),
     client,
     versions,
     allSkills,

@@ -22,13 +22,13 @@ const NAMED = 5
 
 /** @param text as it was written; `null` when it has no words */
 export async function loadSearchPage(
-  { client, listLocal, listed }: Pick<App.Locals, 'client' | 'listLocal' | 'listed'>,
+  { client, listLocal, listed, network }: Pick<App.Locals, 'client' | 'listLocal' | 'listed' | 'network'>,
   text: string,
 ): Promise<SearchPage | null> {
   const query = [...text.trim()].slice(0, FIND_QUERY_CHARACTERS).join('')
   if (query === '') return null
   const addresses = listedAddresses((await loadFeatured(client)) ?? [], await listLocal())
-  const result = await listed.search(addresses, query)
+  const result = await listed.search(addresses, query, network)
   const searched = addresses.length - (result?.unread.length ?? 0)
   return { query, searched, result, named: await withContent(listed, findNamed(addresses, query)) }
 }

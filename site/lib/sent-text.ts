@@ -1,4 +1,5 @@
 import { type Address, formatAddress, parseAddress } from '#core/address.ts'
+import { GateFull } from '#core/concurrency/fair-gate.ts'
 import type { ApiClient, ApiError } from './api-client.ts'
 import { loadDelivery, partsOf, readAnswers, type SkillPage } from './delivery.ts'
 import { countHidden } from './hidden-characters.ts'
@@ -11,6 +12,24 @@ export type SkillTextOf = (page: SkillPage, call: { address: string; path: strin
 export type SentText = { ok: true; text: string; hidden: number } | { ok: false; status: number; error: ApiError }
 
 const INDEXING: SentText = { ok: false, status: 503, error: { code: 'index.indexing', message: 'this commit is being indexed' } }
+
+const BUSY_SECONDS = 5
+const BUSY: SentText = {
+  ok: false,
+  status: 503,
+  error: { code: 'mount.unavailable', message: 'too many texts are being read', retryAfter: BUSY_SECONDS },
+}
+
+/** For `catch`. */
+export function busyIfFull(error: unknown): SentText {
+  if (error instanceof GateFull) return BUSY
+  throw error
+}
+
+/** The header of a refusal that says when to try again. */
+export function retryAfterOf(sent: SentText): Record<string, string> {
+  return sent.ok || sent.error.retryAfter === undefined ? {} : { 'retry-after': String(sent.error.retryAfter) }
+}
 
 const NOTHING: SentText = { ok: false, status: 404, error: { code: 'skill.not_found', message: 'this page has no such text' } }
 

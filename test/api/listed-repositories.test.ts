@@ -7,6 +7,7 @@ import { type TestApp, testApp } from '#test/support/test-app.ts'
 import { MIT, skillText } from './support/texts.ts'
 
 const OPEN = '/local/acme/open'
+const CLIENT = '192.0.2.1'
 const ALL = [OPEN, '/local/acme/closed', '/local/acme/none', '/local/acme/empty', '/local/acme/unread']
 let app: TestApp
 let listed: ListedRepositories
@@ -48,7 +49,7 @@ test('a list tells facts of what is indexed, and of a private repository what it
 })
 
 test('a search finds skills of what is indexed, names what is not, and starts nothing', async () => {
-  const searched = await listed.search(ALL, 'pdf')
+  const searched = await listed.search(ALL, 'pdf', CLIENT)
   expect(searched?.found.map(({ address, skills }) => [address, skills.map(({ name }) => name)])).toEqual([
     [OPEN, ['pdf', 'kept-pdf']],
   ])
@@ -59,14 +60,18 @@ test('a search finds skills of what is indexed, names what is not, and starts no
 
 test('words of an excluded or withheld text find nothing of it', async () => {
   const names = async (query: string) =>
-    (await listed.search(ALL, query))?.found.flatMap(({ skills }) => skills.map(({ name }) => name))
+    (await listed.search(ALL, query, CLIENT))?.found.flatMap(({ skills }) => skills.map(({ name }) => name))
   expect(await names('violet')).toEqual(['pdf'])
   expect(await names('excluded')).toEqual([])
   expect(await names('withheld')).toEqual([])
 })
 
-test('more searches than run and wait are refused', async () => {
-  const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => listed.search(ALL, `form ${index}`)))
-  expect(answers.filter(answer => answer === null).length).toBeGreaterThan(0)
+test('a client that asks for many searches is refused some, and keeps no other from its answer', async () => {
+  const search = (client: string, index: number) => listed.search(ALL, `form ${index}`, client)
+  const many = Array.from({ length: 50 }, (_, index) => search(CLIENT, index))
+  const other = await search('192.0.2.2', 50)
+  const answers = await Promise.all(many)
+  expect(other).not.toBeNull()
   expect(answers[0]).not.toBeNull()
+  expect(answers.filter(answer => answer === null).length).toBeGreaterThan(20)
 })

@@ -89,7 +89,7 @@ test('a page with an error or with a text that could not be drawn is rendered ag
   )
   for (let turn = 0; turn < 2; turn++) {
     const { html } = await busy.get(`${PAGE}?view=file&path=docs/guide.md`)
-    expect(html).toContain('This text cannot be rendered now.')
+    expect(html).toMatch(/This text cannot be rendered now\.[^<]*<a href="\/local\/[^"]+">Try again<\/a>/)
   }
   await busy.close()
   expect(asked).toBe(2)

@@ -8,8 +8,7 @@ export const FILES: Translation<typeof EN_FILES> = {
     rendered: 'Gestaltet',
     exact: 'Genauer Text',
     tooLarge: 'Dieser Text ist zu groß, um gestaltet zu werden. Das ist der genaue Text.',
-    unavailable:
-      'Dieser Text lässt sich gerade nicht gestalten. Das ist der genaue Text; laden Sie die Seite neu, um es noch einmal zu versuchen.',
+    unavailable: 'Dieser Text lässt sich gerade nicht gestalten. Das ist der genaue Text. [Noch einmal versuchen](again)',
     table: 'Tabelle',
     footnotes: 'Fußnoten',
     backTo: 'zurück zu {n}',

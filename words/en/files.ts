@@ -5,7 +5,7 @@ export const FILES = {
     rendered: 'Rendered',
     exact: 'Exact text',
     tooLarge: 'This text is too large to render. This is the exact text.',
-    unavailable: 'This text cannot be rendered now. This is the exact text; reload the page to try again.',
+    unavailable: 'This text cannot be rendered now. This is the exact text. [Try again](again)',
     table: 'table',
     footnotes: 'Footnotes',
     backTo: 'back to {n}',
