@@ -62,7 +62,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
       changed: 'Was sich zwischen zwei Versionen geändert hat',
       changedIs: { one: '{n} Änderung in {repository} seit {version}', other: '{n} Änderungen in {repository} seit {version}' },
       changedSince: '{repository} seit {version}',
-      look: 'Was man ansehen sollte, bevor man vertraut',
+      look: 'Was Sie ansehen sollten, bevor Sie vertrauen',
       lookIs: '{findings} in {repository}',
     },
     repositories: 'Repositorys',

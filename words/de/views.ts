@@ -407,9 +407,9 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     none: 'Nichts gefunden: keine unsichtbaren Zeichen oder verborgenen Kommentare, und nichts auszusetzen an Frontmatter, Namen, Links, eingebundenen Dateien, Lizenzen oder SKILLSET.md.',
     noneOf: 'Nichts auf der Stufe „{level}“. Es gibt andere: {others}.',
     scope:
-      '„Bitte ansehen“ meint allein unsichtbare Zeichen und verborgene Kommentare. Befehle, Hosts und Skripte werden nicht beurteilt: Jeder [Skill](skills) und [Änderungen](changes) zeigen sie.',
+      '„Bitte ansehen“ meint nur unsichtbare Zeichen und verborgene Kommentare. Befehle, Hosts und Skripte werden nicht beurteilt: Sie stehen bei jedem [Skill](skills) und unter [Änderungen](changes).',
     scopeOfSkill:
-      '„Bitte ansehen“ meint allein unsichtbare Zeichen und verborgene Kommentare. Befehle, Hosts und Skripte werden nicht beurteilt: Der [Skill](skills) und [Änderungen](changes) zeigen sie.',
+      '„Bitte ansehen“ meint nur unsichtbare Zeichen und verborgene Kommentare. Befehle, Hosts und Skripte werden nicht beurteilt: Sie stehen beim [Skill](skills) und unter [Änderungen](changes).',
     in: 'in {path}',
     whole: 'Befunde des ganzen Repositorys',
     filter: 'Stufe und Gliederung',
