@@ -128,6 +128,14 @@ export function fieldsThatDiffer({ before, after }: SkillChangesPage['metadata']
   return [...own, ...others].filter(field => field.before !== field.after)
 }
 
+/** Files behind a part that a list of so many items opens: fewer in a longer list, since the page of each skill has all. */
+export function openedFiles(items: number): number {
+  return Math.min(OPENED_OF_ITEM, Math.floor(OPENED_OF_LIST / Math.max(1, items)))
+}
+
+const OPENED_OF_ITEM = 50
+const OPENED_OF_LIST = 500
+
 /** The page of what changed in an item. */
 export function changedHref(
   address: Address,
