@@ -130,6 +130,15 @@ describe('browse', () => {
     expect(text).not.toMatch(/diagnostic|\binfo\b/i)
   })
 
+  test('many findings of a folder are folded below the first ones', async () => {
+    const told = { code: 'skill.file_name', severity: 'info', message: 'odd' } as const
+    const diagnostics = Array.from({ length: 34 }, (_, number) => ({ ...told, path: `s${number}/skill.md` }))
+    const { get } = await open({ browse: () => browsePage({ diagnostics }) })
+    const { html } = await get(`${PAGE}?view=browse`)
+    expect(textOf(html)).toContain('s3/skill.md 30 more findings')
+    expect(textOf(html)).toContain('s33/skill.md')
+  })
+
   test('why texts of a folder are withheld is shown once, and what its files have in common is not repeated', async () => {
     const license = { kind: 'unknown', name: null, source: 'LICENSE' } as const
     const file = (path: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { placeAfter, placeBefore, readBack } from '#site/lib/pager.ts'
+import { placeAfter, placeBefore, readBack, startOf } from '#site/lib/pager.ts'
 import { browsePage, findPage } from './support/answers.ts'
-import { attributesOf, tagsOf } from './support/html.ts'
+import { attributesOf, tagsOf, textOf } from './support/html.ts'
 import { open, PAGE, useOpenedSite } from './support/opened-site.ts'
 
 useOpenedSite()
@@ -52,4 +52,15 @@ test('a list of any length keeps its URL short, and an invalid list of cursors i
   for (const text of ['', 'a b', 'a,,b', '"><b>', 'x'.repeat(301), Array.from({ length: 13 }, () => 'x').join(',')])
     expect(readBack(text)).toEqual([])
   expect(readBack('first,c2')).toEqual(['first', 'c2'])
+})
+
+test('a page says which entries it has, where its URL leads back to the first page', async () => {
+  expect(startOf({ cursor: undefined, back: [] }, 50)).toBe(1)
+  expect(startOf({ cursor: 'c2', back: ['first', 'c1'] }, 50)).toBe(101)
+  expect(startOf({ cursor: 'c20', back: ['c8', 'c9'] }, 50)).toBeNull()
+  const entries = [1, 2].map(number => ({ path: `d${number}.md`, kind: 'file' as const, size: 1 }))
+  const { get } = await open({ browse: () => browsePage({ entries, nextCursor: 'more' }) })
+  const textAt = async (query: string) => textOf((await get(`${PAGE}?view=browse${query}`)).html)
+  expect(await textAt('&cursor=c1&back=first')).toContain('51 to 52')
+  expect(await textAt('&cursor=c1&files=delivered&back=first')).not.toMatch(/\d to \d/)
 })
