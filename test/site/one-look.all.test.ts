@@ -168,4 +168,38 @@ describe.skipIf(!hasBrowser)('the parts of pages', () => {
     )
     expect(sizes).toEqual(['wide'])
   })
+  test('what can be done stands apart from what failed', async () => {
+    const gaps = await ofPages([KIT, '/'], 1280, page =>
+      page.evaluate(() => {
+        document
+          .querySelector('main')
+          ?.insertAdjacentHTML('beforeend', '<p class="notice">It failed.</p><section>Do this.</section>')
+        const [notice, next] = [...document.querySelectorAll('main > :nth-last-child(-n + 2)')].map(part =>
+          part.getBoundingClientRect(),
+        )
+        return notice && next ? [`${next.top - notice.bottom} pixels`] : []
+      }),
+    )
+    expect(gaps).toEqual(['24 pixels'])
+  })
+
+  test('links and words of a row of repositories stand on one line', async () => {
+    const heights = await ofPages(['/'], 1280, page =>
+      page.locator('.row-facts:has(a)').evaluateAll(rows => {
+        const range = document.createRange()
+        const topOf = (words: Node) => {
+          range.selectNodeContents(words)
+          return Math.round(range.getBoundingClientRect().top)
+        }
+        return rows.flatMap(row => {
+          const facts = [...row.querySelectorAll(':scope > span, :scope > a, :scope > :not(.row-license) > a, time')]
+          const words = facts.flatMap(fact =>
+            [...fact.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.nodeValue?.trim()),
+          )
+          return words.map(one => `${topOf(one) - topOf(words[0] ?? one)} pixels`)
+        })
+      }),
+    )
+    expect(heights).toEqual(['0 pixels'])
+  })
 })
