@@ -53,6 +53,8 @@ test('a page has its styles, the script of its colors and one more, and the poli
     expect(tagsOf(html).filter(tag => /^<(?:script|style)\b|\sstyle=/i.test(tag))).toEqual([
       '<script>',
       '<style>',
+      // Shows the addresses that were opened lately, before the first paint.
+      ...(target === '/' ? ['<script>'] : []),
       '<script type="module">',
     ])
     const policy = String(headers['content-security-policy'])
