@@ -20,7 +20,7 @@ export async function runCommands(argv: readonly string[], env: NodeJS.ProcessEn
     .description(t('commands.about'))
     .version(manifest.version)
     .configureOutput({ outputError: (text, write) => write(scrubbed(text)) })
-    .showHelpAfterError()
+    .showHelpAfterError(t('usage.hint'))
     .exitOverride()
   const ofReaders = [addRead, addFind, addCheck, addDiff, addMcp, addPin, addVerify]
   const ofOperators = [addServe, addWork, addIndex, addPublish, addToken, addKeys, addSweep, addStatus]

@@ -7,7 +7,7 @@ import type { Skill } from '#core/contract/skill.ts'
 import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
 import { escapeHidden, printable } from '#core/hidden-text.ts'
 import { BROWSE_LIMIT, FILE_LIMIT_CHARACTERS, FINDINGS_LIMIT } from '#core/limits.ts'
-import { parentOf, parseRepoPath, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
+import { baseNameOf, parentOf, parseRepoPath, type RepoPath, SKILL_FILE } from '#core/repo-path.ts'
 import { compareBytes } from '#core/text.ts'
 import { messageIn, SentenceError } from '#words/sentence.ts'
 import { t } from '#words/t.ts'
@@ -348,9 +348,23 @@ async function readPath(reading: Reading, mount: IndexedMount, path: RepoPath, o
   } catch (error) {
     if (!(error instanceof UnansweredError && error.code === 'file.not_found')) throw error
     return await readSkill(reading, mount, `${path}/${SKILL_FILE}` as RepoPath, options).catch(other => {
-      throw other instanceof UnansweredError && other.code === 'skill.not_found' ? error : other
+      if (!(other instanceof UnansweredError && other.code === 'skill.not_found')) throw other
+      const named = skillNamed(mount, path)
+      if (named === null) throw error
+      return readSkill(reading, mount, named, options)
     })
   }
+}
+
+/** The skill of this name, or of a folder of this name; `null`: none has it. @throws UsageError where several have it */
+function skillNamed({ index: { skills } }: IndexedMount, name: string): RepoPath | null {
+  const named = skills.filter(skill => skill.name === name || baseNameOf(skill.directory as RepoPath) === name)
+  if (named.length > 1)
+    throw new UsageError(
+      t('problem.manySkills', { words: name }),
+      named.slice(0, NAMED_SKILLS).map(skill => skill.path),
+    )
+  return (named[0]?.path ?? null) as RepoPath | null
 }
 
 function isSkill(path: string): boolean {

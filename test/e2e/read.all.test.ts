@@ -107,7 +107,7 @@ describe('mountglass <address>', () => {
       expect(first.stdout).toContain(line)
     for (const line of [
       'skills/b ',
-      'described only',
+      'text withheld',
       'Writes tables.',
       'docs/guide.md',
       'mountglass read gh/acme/tools skills/a',
@@ -241,13 +241,14 @@ describe('mountglass read', () => {
   test.each<[string[], number, RegExp]>([
     [['read', 'gh/acme/tools'], 2, /several skills.*\n {2}skills\/a\n {2}skills\/b\n/],
     [['read', 'gh/acme/tools', 'skills/none'], 2, /file\.not_found/],
+    [['read', 'gh/acme/tools', 'b', '--page', '2'], 2, /there is no page 2: the text has 1 page\n/],
     [['read', 'gh/acme/tools', 'skills/none/SKILL.md'], 2, /skill\.not_found/],
     [['read', 'gh/acme/tools', '../x'], 2, /not a path/],
     [['read', 'gh/acme/tools', 'skills/b', '--page', '2'], 2, /there is no page 2: the text has 1 page\n/],
     [['read', 'gh/acme/tools', 'docs/guide.md', '--page', '2'], 2, /the text has 1 page\n/],
     [['read', 'gh/acme/tools', 'docs/guide.md', '--page', '0'], 2, /whole number/],
     [['read', 'gh/acme/tools/docs'], 2, /has no skill: name a file/],
-    [['read', 'gh/acme/tools', 'skills/closed'], 1, /described only.*github|described only.*http:/],
+    [['read', 'gh/acme/tools', 'skills/closed'], 1, /text withheld.*github|text withheld.*http:/],
     [['gh/acme/none'], 2, /no public repository acme\/none; .*--service/],
     [['gh/acme/tools@none'], 2, /mount\.ref_not_found/],
     [['gh/acme/tools/none'], 2, /mount\.path_not_found/],
@@ -259,6 +260,7 @@ describe('mountglass read', () => {
     [['frobnicate'], 2, /unknown command frobnicate.*--help/],
     [['gh/acme/tools', 'skills/b'], 2, /one address or folder/],
     [['gh/acme/tools', '--none'], 2, /unknown option '--none'/],
+    [['status', '--all'], 2, /^error: unknown option '--all'\n`--help` [^\n]+\n$/],
     [['.', '--service', 'http://127.0.0.1:4321'], 2, /--service asks a deployment/],
     [['gh/acme/tools', '--service', 'example.org'], 2, /--service: must be the base URL/],
     [[], 2, /Usage: mountglass/],

@@ -2,6 +2,7 @@
 export const COMMANDS = {
   /** What is wrong with the arguments of a command. */
   usage: {
+    hint: '`--help` behind the command lists its options and arguments.',
     wholeNumber: 'It must be a whole number from {min} to {max}.',
     wholeSeconds: 'It must be a whole number of seconds from {min} to {max}.',
     characters: 'It must have 1 to {max} characters.',
@@ -95,7 +96,7 @@ export const COMMANDS = {
     changes: 'Since the last check: {mended} mended, {added} new',
     /** Above the columns of the skills. */
     columns: { tokens: 'tokens', pages: 'pages', files: 'files', findings: 'findings' },
-    describedOnly: 'described only',
+    describedOnly: 'text withheld',
     lacking: 'incomplete',
     unlisted: 'internal',
     size: '{characters} characters, {bytes} bytes; {license}',
@@ -115,7 +116,7 @@ export const COMMANDS = {
     licenses: { open: 'open license', restricted: 'restricted license', unknown: 'unknown license', none: 'no license' },
     inFull: '{n} in full',
     areIncomplete: '{n} incomplete',
-    areDescribed: '{n} described only',
+    areDescribed: '{n} withheld',
     /** The end of the report: what agents receive. */
     sum: '{skills}, ~{tokens} tokens',
     split: '{skills} ({parts}), ~{tokens} tokens',
@@ -153,7 +154,7 @@ export const COMMANDS = {
     executable: 'new executable file: {path}',
     allowedTools: 'allowed-tools: {before} → {after}',
     opened: 'its license permits a copy now: delivered in full',
-    closed: 'its license permits no copy any more: described only',
+    closed: 'its license permits no copy any more: text withheld',
     counted: '{counted} {change}',
     same: 'agents read the same',
     sameCompared: 'no difference in what is compared',

@@ -79,8 +79,8 @@ describe('the overview', () => {
       items: [{ code: 'body.long', level: 'style' as const, path: 's/w/SKILL.md', line: 3, message: 'too long' }],
     }
     const lines = linesOf(overview([rest, warned]), { findings })
-    expect(lines).toContain('  s/closed  described only  Own')
-    expect(lines).toContain('  s/w        ~1,234 tokens  1 warning')
+    expect(lines).toContain('  s/closed  text withheld  Own')
+    expect(lines).toContain('  s/w       ~1,234 tokens  1 warning')
     expect(lines).toContain('12 findings: 12 of style')
     expect(lines).toContain('  · s/w/SKILL.md:3  too long [body.long]')
     expect(lines).toContain('  … and 11 more; --all shows them')

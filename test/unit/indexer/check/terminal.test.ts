@@ -39,7 +39,7 @@ test('the report ends with the faults, followed by the summary', () => {
   expect(formatReport(report, OPTIONS)).toBe(
     `3 skills  tokens  pages  findings
   a       ~5,000      2  ✗ 1       incomplete
-  c                                described only, no license
+  c                                text withheld, no license
   b           ~3
 
 1 warning
@@ -48,7 +48,7 @@ test('the report ends with the faults, followed by the summary', () => {
 1 error
   ✗ a/SKILL.md:5  include: there is no x → add it [include.missing]
 
-✗ 1 error, 1 warning · 3 skills (1 in full, 1 incomplete, 1 described only), ~12,345 tokens · MIT · 1.2 s
+✗ 1 error, 1 warning · 3 skills (1 in full, 1 incomplete, 1 withheld), ~12,345 tokens · MIT · 1.2 s
 `,
   )
 })
