@@ -10,7 +10,7 @@ export interface ChangedSince {
   version: string
   /** The page with all changes. */
   href: string
-  /** The gravest. */
+  /** The gravest. None where there is nothing to look at, or a side is not indexed. */
   lines: SinceLine[]
 }
 
@@ -23,13 +23,12 @@ export interface SinceLine {
 
 const LINES = 2
 
-/** The gravest changes of the mounted folder; `null` where there is nothing to look at, or a side is not indexed. Starts no job. */
+/** The gravest changes of the mounted folder; `null` where there is no older version. Starts no job. */
 export async function loadChangedSince(versions: Versions, address: Address): Promise<ChangedSince | null> {
   const base = await versions.indexedBase(address).catch(() => null)
-  if (!base?.isIndexed) return null
-  const changes = await versions.changesIfIndexed(address, base.commit).catch(() => null)
+  if (base === null) return null
+  const changes = base.isIndexed ? await versions.changesIfIndexed(address, base.commit).catch(() => null) : null
   const rows = lookRows(changes?.items ?? [])
-  if (rows.length === 0) return null
   const { ref } = base
   return {
     version: isCommitSha(ref) ? ref.slice(0, 7) : ref.replace(/^refs\/tags\//, ''),

@@ -29,6 +29,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     pinned: 'festgelegt',
     openBranch: '{branch} öffnen',
     openPinned: 'dieser Commit',
+    changesSince: 'Änderungen seit {version}',
     moved:
       '{branch} steht jetzt auf einem anderen Commit, {commit}. [Was sich seitdem geändert hat](changes), [{branch} öffnen](latest)',
     describedOnly: 'Text zurückgehalten',

@@ -27,6 +27,7 @@ export const VIEWS = {
     pinned: 'pinned',
     openBranch: 'open {branch}',
     openPinned: 'this commit',
+    changesSince: 'changes since {version}',
     moved: '{branch} is at another commit now, {commit}. [What changed since](changes), [open {branch}](latest)',
     describedOnly: 'text withheld',
     facts: 'Facts',
