@@ -16,15 +16,23 @@ export function toReport({
   return { format: 1, repositories: repositories.map(({ status }) => status), truncated: !isComplete }
 }
 
-/** For people: a line for each repository, those to look at last, and the sum. */
-export function statusLines({ repositories, truncated }: StatusReport, paint: Paint): string[] {
+/**
+ * For people: a line for each repository, those to look at last, and the sum.
+ *
+ * @param reasons why a local repository could not be read, by its name
+ */
+export function statusLines(
+  { repositories, truncated }: StatusReport,
+  paint: Paint,
+  reasons: ReadonlyMap<string, string> = new Map(),
+): string[] {
   if (repositories.length === 0) return [t('status.none')]
   const sorted = inOrder(repositories)
   const rows = sorted.map(one => [
     printable(one.repository),
     t(`status.states.${one.state}`),
     one.commit?.slice(0, 7) ?? '',
-    aboutOf(one),
+    aboutOf(one, reasons),
   ])
   const widths = [0, 1, 2].map(column => columnWidth(rows.map(row => row[column] ?? '')))
   const lines = rows.map((row, index) => {
@@ -43,9 +51,9 @@ function inOrder(repositories: readonly RepositoryStatus[]): RepositoryStatus[] 
 }
 
 /** The numbers, or why there are none. */
-function aboutOf(status: RepositoryStatus): string {
+function aboutOf(status: RepositoryStatus, reasons: ReadonlyMap<string, string>): string {
   const { skills, withheld, findings } = status
-  const cause = causeOf(status)
+  const cause = causeOf(status, BAD.has(status.state) ? reasons.get(status.repository) : undefined)
   if (skills === null) return cause
   const parts = [...(cause === '' ? [] : [cause]), t('counts.skill', { n: skills })]
   if (withheld) parts.push(t('status.withheld', { n: formatNumber(withheld) }))
@@ -85,8 +93,12 @@ function numbersOf({ skills, withheld, findings }: RepositoryStatus): string[] {
   return [skills, withheld, findings].map(number => (number === null ? '' : formatNumber(number)))
 }
 
-function causeOf({ cause, commit, indexed }: RepositoryStatus): string {
+/** @param reason what was found out about this repository, in place of what its code means */
+function causeOf({ cause, commit, indexed }: RepositoryStatus, reason?: string): string {
   if (cause === undefined) return ''
   const [before = '', now = ''] = [indexed, commit].map(sha => sha?.slice(0, 7))
-  return t('status.cause', { why: t.find(`status.causes.${cause}`, { before, now }) ?? cause, code: cause })
+  return t('status.cause', {
+    why: reason ? printable(reason) : (t.find(`status.causes.${cause}`, { before, now }) ?? cause),
+    code: cause,
+  })
 }

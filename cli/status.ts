@@ -39,15 +39,17 @@ export async function status({ store, json = false }: StatusCommand, env: NodeJS
   const folder = missingStore(settings)
   if (folder !== null) return report(new SettingsError('MOUNTGLASS_STORE', t('problem.noStore', { folder })), EXIT_FAILED)
   let infra: Infra
+  // What git says of a local repository, which the log of a service has.
+  const reasons = new Map<string, string>()
   try {
-    infra = await openInfra(settings)
+    infra = await openInfra(settings, undefined, ({ owner, name }, reason) => reasons.set(`local/${owner}/${name}`, reason))
   } catch (error) {
     return report(error, EXIT_FAILED)
   }
   try {
     const found = toReport(await readStatus(sourcesOf(infra, await operatorContent(infra, settings, env))))
     if (json) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
-    else printLines(statusLines(found, paint))
+    else printLines(statusLines(found, paint, reasons))
     return EXIT_OK
   } finally {
     await infra.close()

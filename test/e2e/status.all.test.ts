@@ -78,6 +78,13 @@ test('the command names each repository with its state and cause, and starts no 
   }
 })
 
+test('of a damaged repository the command names the object that is missing', async () => {
+  await createAll()
+  service = await startService(settings())
+  const { stdout } = await runCommand(['status'], { env: settings() })
+  expect(stdout).toMatch(/^local\/acme\/broken +damaged +the object [0-9a-f]{40}, which a ref names, is missing or damaged \[/m)
+})
+
 test('a repository with a newer commit is stale, with the numbers of the commit that is indexed', async () => {
   const tools = await repositories.create('acme', 'tools')
   const before = await tools.commit({ 'a/SKILL.md': SKILL('a', 'license: MIT\n') })
