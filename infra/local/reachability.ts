@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inflateSync, constants as zlib } from 'node:zlib'
 import { type CommitSha, isCommitSha } from '#core/commit-sha.ts'
@@ -9,20 +9,25 @@ import { ifAbsent } from '../git/safe-open.ts'
 
 /**
  * Peels a tag, or a tag of a tag, to its commit; returns a commit as it is; `null` for every other object; `absent` where it, or what a tag points at,
- * is missing or cannot be read.
+ * is missing or cannot be read, or where the tree of the commit is.
  *
  * @throws GitError
  */
 export async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | 'absent' | null> {
   // Most refs name a commit, and a new one is a file of its own: a process of git takes longer than everything else of the answer.
   if (isCommitSha(oid) && (await isLooseCommit(gitDir, oid))) return oid as CommitSha
-  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{}\n` }).catch(ifAnswered)
-  const [peeled = '', type] = output?.toString().trimEnd().split(' ') ?? []
+  const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{}\n${oid}^{tree}\n` }).catch(
+    ifAnswered,
+  )
+  const [peeled = '', type, tree] = (output?.toString().trimEnd().split('\n') ?? []).flatMap((line, index) =>
+    index === 0 ? line.split(' ').slice(0, 2) : [line],
+  )
   if (type === undefined || type === 'missing') return 'absent'
+  if (type === 'commit' && (tree === undefined || tree.endsWith(' missing'))) return 'absent'
   return type === 'commit' && isCommitSha(peeled) ? (peeled as CommitSha) : null
 }
 
-/** Whether the object is a file of its own and begins as a commit does. git itself reads no more to tell the type. */
+/** Whether the object is a file of its own and begins as a commit does, and its tree is a file of its own, too. */
 async function isLooseCommit(gitDir: string, oid: string): Promise<boolean> {
   const file = await open(
     join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2)),
@@ -32,7 +37,8 @@ async function isLooseCommit(gitDir: string, oid: string): Promise<boolean> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES))
     const header = inflateSync(buffer.subarray(0, bytesRead), { finishFlush: zlib.Z_SYNC_FLUSH, maxOutputLength: INFLATED_BYTES })
-    return /^commit \d+\0/.test(header.toString('latin1', 0, HEADER_BYTES))
+    const [, tree] = /^commit \d+\0tree ([0-9a-f]{40})\n/.exec(header.toString('latin1', 0, HEADER_BYTES)) ?? []
+    return tree !== undefined && (await isFileWithBytes(join(gitDir, 'objects', tree.slice(0, 2), tree.slice(2))))
   } catch {
     return false // git says what is wrong with it
   } finally {
@@ -40,10 +46,15 @@ async function isLooseCommit(gitDir: string, oid: string): Promise<boolean> {
   }
 }
 
-/** Compressed bytes that hold type and size. */
-const HEADER_BYTES = 64
+async function isFileWithBytes(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null)
+  return found !== null && found.size > 0
+}
+
+/** Compressed bytes that hold type, size and tree. */
+const HEADER_BYTES = 256
 /** So many bytes of zeros take as many compressed ones. */
-const INFLATED_BYTES = 128 * 1024
+const INFLATED_BYTES = 512 * 1024
 
 /** A walk holds every commit that it has seen; a hostile history has millions. */
 const WALK: GitResources = { cpuSeconds: 30, fileBytes: 1024 * 1024, memoryBytes: 1024 * 1024 * 1024 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rm, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -83,6 +84,16 @@ test('of a damaged repository the command names the object that is missing', asy
   service = await startService(settings())
   const { stdout } = await runCommand(['status'], { env: settings() })
   expect(stdout).toMatch(/^local\/acme\/broken +damaged +the object [0-9a-f]{40}, which a ref names, is missing or damaged \[/m)
+})
+
+test('a commit that is there without its tree is damaged, too', async () => {
+  const tools = await repositories.create('acme', 'tools')
+  await tools.commit({ 'a/SKILL.md': SKILL('a') })
+  const { stdout: tree } = spawnSync('git', ['--git-dir', tools.gitDir, 'rev-parse', 'main^{tree}'], { encoding: 'utf8' })
+  await rm(join(tools.gitDir, 'objects', tree.slice(0, 2), tree.slice(2).trim()))
+  service = await startService(settings())
+  expect(await service.getError('browse', '/local/acme/tools')).toEqual({ status: 503, code: 'mount.unavailable' })
+  expect((await report()).repositories[0]).toMatchObject({ state: 'damaged', cause: 'mount.unavailable' })
 })
 
 test('a repository with a newer commit is stale, with the numbers of the commit that is indexed', async () => {
