@@ -5,6 +5,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { formatNewKeys } from '#api/purpose-keys.ts'
+import { StatusReport } from '#api/reading/status.ts'
+import { runCommand } from '#test/support/command.ts'
 import { type FaultyProxy, startFaultyProxy } from '#test/support/servers/faulty-proxy.ts'
 import { hasServer, testServer } from '#test/support/servers/servers.ts'
 import { type Service, startService, untilReady } from '#test/support/service.ts'
@@ -47,6 +49,16 @@ describe.runIf(hasServer('s3'))('mountglass serve with a bucket', () => {
     before = await visit(first)
   })
   afterAll(() => first?.stop())
+
+  test('mountglass status tells from the bucket what is indexed', async () => {
+    const { status, stdout, stderr } = await runCommand(['status', '--json'], { env })
+    expect([status, stderr]).toEqual([0, ''])
+    const { repositories } = StatusReport.parse(JSON.parse(stdout))
+    expect(repositories.find(({ repository }) => `/${repository}` === HANDBOOK)).toMatchObject({
+      state: 'ready',
+      skills: expect.any(Number),
+    })
+  })
 
   test('opens, finds and reads, and another process that indexes nothing answers the same afterwards', async () => {
     expect(before.mount.index).toMatchObject({ status: 'ready', counts: { skills: 16 } })
