@@ -58,6 +58,7 @@ beforeEach(async () => {
   temporary = join(home, 'tmp')
   await mkdir(temporary)
   github.faults.clear()
+  github.limits.reset()
   return async () => {
     await chmod(cache, 0o700).catch(() => {})
     await rm(home, { recursive: true, force: true })

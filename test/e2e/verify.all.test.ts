@@ -146,7 +146,7 @@ test('a failed index leaves the pin unverified, and an update keeps it', async (
   await run(['pin', `local/acme/${name}`])
   const before = await readFile(lockPath(), 'utf8')
   const commit = await tools.commit({ 'a/SKILL.md': skill('a', 'Do more.\n') })
-  await tools.dropObject(await tools.git('rev-parse', `${commit}^{tree}`))
+  await tools.dropObject(await tools.oidAt(commit, 'a'))
   const { status, addresses } = await verifyJson('--update')
   expect([status, addresses]).toMatchObject([3, [{ status: 'unverified', error: { code: expect.stringMatching(/^index\./) } }]])
   expect(await readFile(lockPath(), 'utf8')).toBe(before)
