@@ -112,6 +112,19 @@ test('what is read first says why it is not sent, and which name agents look for
   expect(textOf((await get(`${PAGE}?view=file&path=${COPILOT}`)).html)).toContain('.github is a hidden folder')
 })
 
+test.each([
+  [3, 0, 0],
+  [4, 0, 2],
+  [3, 1, 1],
+])('of %i files that are read first, with %i in folders below, %i are folded', async (count, nested, folded) => {
+  const names = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules'].slice(0, count)
+  const files = names.map(path => ({ path, size: 9, delivered: true }))
+  const { get } = await open({ mounts: () => readyMount({ readFirst: { files, nested } }) })
+  const { html } = await get(PAGE)
+  for (const name of names) expect(textOf(html)).toContain(`${name} 9 bytes`)
+  expect(/<summary>(\d) more files?</.exec(html)?.[1] ?? '0').toBe(String(folded))
+})
+
 test('the folder of one skill shows the skill in place of a list; one with several, and a repository, list them', async () => {
   const at = (path: string, skills: SkillListing[]) => async () => {
     const address = path === '' ? PAGE : `${PAGE}/${path}`

@@ -122,6 +122,9 @@ describe('skill', () => {
         `${PAGE}?view=file&path=skills/pdf/run&look=exact#L2`,
       ]),
     )
+    // The list beside the text names what the line has no room for.
+    expect(attributesOf(html, 'ul', 'id')).toEqual(expect.arrayContaining(['skill-hosts']))
+    expect(html).not.toContain('skill-commands')
     expect((await get(SKILL.replace('?', '@v1?'))).html).not.toContain('class="risk"')
   })
 
