@@ -113,9 +113,9 @@ test('what is read first says why it is not sent, and which name agents look for
 })
 
 test.each([
-  [3, 0, 0],
-  [4, 0, 2],
-  [3, 1, 1],
+  [2, 0, 0],
+  [3, 0, 1],
+  [4, 1, 2],
 ])('of %i files that are read first, with %i in folders below, %i are folded', async (count, nested, folded) => {
   const names = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules'].slice(0, count)
   const files = names.map(path => ({ path, size: 9, delivered: true }))
