@@ -83,7 +83,7 @@ describe('mountglass pin', () => {
   test('reports files without a digest', async () => {
     await tools.commit({ 'package.json': '{}', 'a/SKILL.md': skill('a', '', 'license: MIT\ninclude: [none.md]\n') })
     const { status, stdout } = await run(['pin', `local/acme/${name}`])
-    expect([status, stdout]).toEqual([0, expect.stringContaining('2 skills described only')])
+    expect([status, stdout]).toEqual([0, expect.stringContaining('2 skills with withheld text')])
     await tools.commit({ 'x.md': 'X\n' }, { replace: true })
     expect((await run(['pin', `local/acme/${name}`])).stdout).toContain('no skills here: only the commit is pinned')
   })

@@ -225,7 +225,7 @@ export const COMMANDS = {
     otherName: '(the host answers {asked} under this name)',
     content: '{skills}, {files} at {commit}',
     stays: 'agents that read {address} stay at this commit',
-    described: '{skills} described only: no license permits a copy, so only what describes them is pinned',
+    described: '{skills} with withheld text: no license permits a copy, so only what describes them is pinned',
     incomplete: '{skills} incomplete: required content is missing, so only what is there is pinned',
     noSkills: 'no skills here: only the commit is pinned',
     partial: 'the index is partial, because a limit was reached: other skills are not pinned',
@@ -245,7 +245,7 @@ export const COMMANDS = {
     added: 'new',
     removed: 'gone',
     movedSkill: 'moved from {path}',
-    deliveries: { full: 'in full', described: 'described only', incomplete: 'incomplete', absent: 'absent' },
+    deliveries: { full: 'in full', described: 'text withheld', incomplete: 'incomplete', absent: 'absent' },
     statuses: { different: '{n} different', gone: '{n} gone', unverified: '{n} not verified', same: '{n} same' },
     written: '{file}: written',
     /** A command follows. */

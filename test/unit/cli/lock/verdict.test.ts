@@ -101,10 +101,10 @@ describe('a line reports of a skill', () => {
     ['that it is missing', [A], [], '- a/SKILL.md  gone'],
     ['that it is new', [], [A], '+ a/SKILL.md  new'],
     [
-      'that it is described only now',
+      'that its text is withheld now',
       [A],
       [described(A.path, '9', { kind: 'none', name: null, source: null })],
-      '~ a/SKILL.md  in full → described only; license, serving by LICENSE (removed)',
+      '~ a/SKILL.md  in full → text withheld; license, serving by LICENSE (removed)',
     ],
     [
       'that another description is delivered, where nothing else is',
