@@ -146,18 +146,22 @@ test('where nothing is to be read first, the page says what was compared and wha
     'a/SKILL.md': skill('a', 'One word.\n'),
     'b/SKILL.md': skill('b', 'See [data](data.json).\n'),
     'b/data.json': '{}\n',
+    'x\u202Ey/CLAUDE.md': 'Be kind.\n',
+    'x\u202Ey/d/SKILL.md': skill('d', 'One.\n'),
   })
   await quiet.tag('v1', from)
-  const shown = async (files: Record<string, string>, query = '') => {
+  const shown = async (files: Record<string, string>, query = '', folder = '') => {
     await quiet.commit(files)
     await service.get('changes', '/local/acme/quiet', { from: 'v1' })
-    return words((await get(`/local/acme/quiet?view=changes&from=v1${query}`)).html)
+    return words((await get(`/local/acme/quiet${folder}?view=changes&from=v1${query}`)).html)
   }
   const text = await shown({ 'a/SKILL.md': skill('a', 'Two words.\n') })
   expect(text).toContain(
     'Nothing to read first Compared and unchanged: the descriptions, allowed-tools , scripts and rules of skills.',
   )
   expect(text).toContain('Words only 1')
+  const folder = await shown({ 'x\u202Ey/d/SKILL.md': skill('d', 'Two.\n') }, '', '/x%E2%80%AEy')
+  expect(folder).toContain('x[U+202E]y/CLAUDE.md')
   const german = await shown({ 'a/SKILL.md': skill('a', 'Three words.\n') }, '&lang=de')
   expect(german).toContain('Nichts, was Sie zuerst lesen sollten Verglichen und unverändert: Beschreibungen')
   const data = await shown({ 'b/data.json': '{"a":1}\n', 'c/SKILL.md': skill('c', 'New.\n') })
