@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import type { ChangedSkill, ChangesAnswer } from '#core/contract/changes.ts'
 import {
   type Answers,
   browsePage,
+  COMMIT,
   filePage,
+  findingsPage,
   findPage,
   HOSTILE,
   readyMount,
@@ -63,7 +66,16 @@ describe('hostile words', () => {
       findPage({
         query: HOSTILE,
         items: [
-          { kind: 'skill', ...listing, translations: {}, license, files: [document], moreFiles: 1 },
+          {
+            kind: 'skill',
+            ...listing,
+            translations: {},
+            license,
+            files: [document],
+            moreFiles: 1,
+            copies: [`${HOSTILE}/SKILL.md`],
+            moreCopies: 1,
+          },
           { kind: 'document', ...document },
         ],
         diagnostics,
@@ -88,20 +100,90 @@ describe('hostile words', () => {
         { complete: false, nextCursor: HOSTILE, diagnostics },
       ),
     files: () => filePage({ path: `${HOSTILE}.md`, content: body, nextOffset: 5, totalLength: 999 }),
+    findings: () =>
+      findingsPage(
+        ['a', 'b'].map(code => ({
+          code,
+          level: 'look',
+          path: HOSTILE,
+          line: 2,
+          message: HOSTILE,
+          skill: HOSTILE,
+          name: HOSTILE,
+        })),
+      ),
   }
+  const older = { ref: HOSTILE, commit: 'b'.repeat(40) } as const
+  const side = { sha256: null, bytes: 1, tokens: 1, license, full: true, complete: true } as const
+  const point = { path: `${HOSTILE}/SKILL.md`, line: 1 }
+  const changed: ChangedSkill = {
+    kind: 'skill',
+    ...listing,
+    change: 'changed',
+    parts: ['body', 'files', 'rules', 'license'],
+    causes: (['files', 'rules', 'license'] as const).map(part => ({ part, path: HOSTILE, change: 'changed' })),
+    before: side,
+    after: side,
+    facts: {
+      description: { before: null, after: HOSTILE },
+      commands: [{ command: HOSTILE, ...point }],
+      hosts: [{ host: HOSTILE, ...point }],
+      executables: [HOSTILE],
+      allowedTools: { before: HOSTILE, after: [HOSTILE] },
+    },
+  }
+  const one = { added: 0, removed: 0, changed: 1, moved: 0 }
+  const compared: ChangesAnswer = {
+    status: 'ready',
+    commit: COMMIT,
+    from: { ...older, status: 'ready' },
+    to: { ref: null, commit: COMMIT, status: 'ready' },
+    path: '',
+    counts: { skills: one, documents: one, manifests: one },
+    notCompared: { skills: 1, documents: 1 },
+    items: [changed, { ...changed, parts: ['body'], causes: [], facts: {} }],
+    diagnostics: [],
+    nextCursor: null,
+  }
+  /** Of a branch of this name, opened at a commit. */
+  const pinned = () => {
+    const mount = readyMount({}, { pinned: true, ref: COMMIT })
+    return { ...mount, repository: { ...mount.repository, defaultBranch: HOSTILE } }
+  }
+  const readFirst = { files: [{ path: HOSTILE, delivered: true }], nested: 1 }
+  const refs = () => ({
+    defaultBranch: HOSTILE,
+    branches: [{ name: HOSTILE, commit: COMMIT }],
+    tags: [{ name: HOSTILE, commit: older.commit }],
+    truncated: false,
+  })
 
-  test.each([
-    '',
-    '?view=browse',
-    '?view=find&query=x',
-    '?view=skill&path=x',
-    '?view=skill&path=x&look=rendered',
-    '?view=file&path=x',
-    '?view=file&path=x&look=rendered',
-  ])('stay words on the page%s', async query => {
-    const { get } = await open(answers)
+  test.each<[string, Answers?]>([
+    [''],
+    ['', { mounts: pinned }],
+    ['', { mounts: () => readyMount({ counts: { skills: 999, documents: 1 }, readFirst }) }],
+    ['?view=browse'],
+    ['?view=find&query=x'],
+    ['?view=findings'],
+    ['?view=findings&by=skill'],
+    ['?view=refs', { refs }],
+    ['?view=skill&path=x'],
+    ['?view=skill&path=x&look=rendered'],
+    ['?view=file&path=x'],
+    ['?view=file&path=x&look=rendered'],
+    ['?view=changes&from=v1', { refs, changes: () => compared }],
+    [
+      '?view=changes&from=v1',
+      { refs, changes: () => ({ ...compared, items: compared.items.slice(1) }), mounts: () => readyMount({ readFirst }) },
+    ],
+    [
+      '?view=changes&from=v1',
+      { refs, changes: () => ({ status: 'indexing', commit: COMMIT, from: { ...older, status: 'indexing' }, to: compared.to }) },
+    ],
+  ])('stay words on the page%s', async (query, given = {}) => {
+    const { get } = await open({ ...answers, ...given })
     const { status, html } = await get(PAGE + query)
-    expect(status).toBe(200)
+    expect([200, 202]).toContain(status)
     expect(html).toContain('alert(1)')
     expect(dangersOf(html)).toEqual([])
     expect(attributesOf(html, 'a', 'href').filter(href => /^(?!\/(?!\/)|[#?])/.test(href))).toEqual([])
