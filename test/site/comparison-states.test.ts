@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChangesAnswer } from '#core/contract/changes.ts'
+import type { ChangesAnswer, ChangesPage } from '#core/contract/changes.ts'
 import type { RefList } from '#core/contract/refs.ts'
 import { COMMIT, readyMount, refusal } from './support/answers.ts'
 import { attributesOf, textOf } from './support/html.ts'
@@ -14,7 +14,7 @@ const COMPARISON = `${PAGE}?view=changes&from=v1`
 const none = { added: 0, removed: 0, changed: 0, moved: 0 }
 const ready = { ref: null, commit: COMMIT, status: 'ready' } as const
 const older = { ref: 'v1', commit: OTHER } as const
-const same: ChangesAnswer = {
+const same: ChangesPage = {
   status: 'ready',
   commit: COMMIT,
   from: { ...older, status: 'ready' },
@@ -113,4 +113,23 @@ test('a comparison with a newer version says so, and leads to the other way roun
   await turned.close()
   const usual = await dated('2026-02-01', '2026-02-02')
   expect(main((await usual.get(COMPARISON)).html)).not.toContain('left version')
+})
+
+test('a page of a long list without anything of its kind says so, and leads on', async () => {
+  const counts = { ...same.counts, skills: { ...none, changed: 1 }, documents: { ...none, changed: 2 } }
+  const items: ChangesPage['items'] = [
+    { kind: 'document', path: 'a.md', title: 'A', change: 'changed', parts: [], before: null, after: null, facts: {} },
+  ]
+  const { get } = await open({
+    changes: ({ query }) => {
+      const at = Number(query.get('cursor')?.slice(1) ?? 0)
+      return { ...same, counts, items, nextCursor: `c${at + 1}` }
+    },
+    refs: () => refs([{ name: 'v1', commit: OTHER }]),
+  })
+  const first = (await get(COMPARISON)).html
+  expect(main(first)).toContain('No skill is among the changes that this page searched. The next page searches further.')
+  const next = /href="([^"]*cursor=skill~c5[^"]*)"/.exec(first)?.[1]?.replaceAll('&#38;', '&').replaceAll('&amp;', '&') ?? ''
+  expect(main((await get(next)).html)).toContain('No skill is among the changes that this page searched.')
+  expect(main((await get(`${COMPARISON}&cursor=document~c5`)).html)).not.toContain('searches further')
 })

@@ -308,6 +308,11 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     },
     lookedAt:
       'Nur die ersten {n} Änderungen wurden danach durchsucht, was Sie zuerst lesen sollten. Die nächsten Seiten zeigen ihre.',
+    noneYet: {
+      skill: 'Unter den Änderungen, die diese Seite durchsucht hat, ist kein Skill. Die nächste Seite sucht weiter.',
+      document: 'Unter den Änderungen, die diese Seite durchsucht hat, ist kein Dokument. Die nächste Seite sucht weiter.',
+      manifest: 'Unter den Änderungen, die diese Seite durchsucht hat, ist keine SKILLSET.md. Die nächste Seite sucht weiter.',
+    },
     textNotCompared: 'Die Texte werden nicht verglichen: Die Lizenz erlaubt keine Kopien.',
     untold: 'nicht verglichen',
     skills: 'Skills',

@@ -317,6 +317,12 @@ export const VIEWS = {
       partial: 'Only a part of this commit is indexed, so there may be more.',
     },
     lookedAt: 'Only the first {n} changes were searched for what to read first. The next pages show theirs.',
+    /** Of a page of a long list, by what it lists. */
+    noneYet: {
+      skill: 'No skill is among the changes that this page searched. The next page searches further.',
+      document: 'No document is among the changes that this page searched. The next page searches further.',
+      manifest: 'No SKILLSET.md is among the changes that this page searched. The next page searches further.',
+    },
     textNotCompared: 'The texts are not compared: the license allows no copies.',
     untold: 'not compared',
     skills: 'Skills',
