@@ -19,7 +19,7 @@ import type { Deps } from './deps.ts'
 import { type BodyLimits, createBodyReader } from './http/body-reader.ts'
 import { registerEndpoints, serializerCompiler, subjectParsers } from './http/endpoint.ts'
 import { EntityTags } from './http/entity-tag.ts'
-import { answerError, preparePages } from './http/error-handler.ts'
+import { answerError, answerErrorOnPage, loggedError, preparePages } from './http/error-handler.ts'
 import { createFaultLog } from './http/fault-log.ts'
 import { CLIENT_LIMITS, type ClientLimits, createHttpServer } from './http/http-server.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
@@ -111,7 +111,9 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
         setApiHeaders(reply)
         setCorsHeaders(reply)
       }
-      answerError(error, request, reply)
+      if (isApiPath(request.raw.url) || app.pages.sendFailure === null) return answerError(error, request, reply)
+      // A person who mistyped an address, or followed a link that was cut, gets a page.
+      answerErrorOnPage(loggedError(error, request), request, reply).catch(thrown => answerError(thrown, request, reply))
     },
   })
   app.setValidatorCompiler(validatorCompiler)

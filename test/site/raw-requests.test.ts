@@ -301,3 +301,24 @@ describe('requests of chance', () => {
     expect(lines.filter(line => line.includes('"level":50'))).toEqual([])
   })
 })
+
+test.each([
+  ['with half an escape', '/%'],
+  ['below the documentation', '/docs/%ff'],
+  ['cut in a character', '/%E2%80?n=1'],
+  ['of 3,000 characters', `/docs/${'a'.repeat(3_000)}`],
+])(
+  'a path %s, which no route can read, is a page for a browser, and the error of the interface for a program',
+  async (_, url) => {
+    const browser = await app.app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([browser.statusCode, browser.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8'])
+    expect(browser.body).toContain('The link is wrong, or no longer right; start from the first page.')
+    expect(browser.body.slice(browser.body.indexOf('<main'))).toMatch(/href="\/"/)
+    const german = await app.app.inject({ url, headers: { accept: 'text/html', 'accept-language': 'de' } })
+    expect(german.body).toContain('<html lang="de"')
+    const program = await app.app.inject({ url })
+    expect([program.statusCode, program.json().error.code]).toEqual([400, 'request.invalid'])
+    const api = await app.app.inject({ url: '/api/v1/%', headers: { accept: 'text/html' } })
+    expect(api.json().error.code).toBe('request.invalid')
+  },
+)
