@@ -30,11 +30,14 @@ export interface AnswersInContext {
 export class UnansweredError extends SentenceError {
   /** A code of the contract, or `service.unreachable`, `service.not_mountglass` or `service.local_not_read`. */
   readonly code: string
+  /** Folders of skills to choose from. */
+  readonly directories: readonly string[]
 
-  constructor(code: string, said: string, options?: ErrorOptions) {
+  constructor(code: string, said: string, options: ErrorOptions & { directories?: readonly string[] | undefined } = {}) {
     super(said, options)
     this.name = 'UnansweredError'
     this.code = code
+    this.directories = options.directories ?? []
   }
 
   /** Whether the service looked and found nothing. Otherwise it could not look, which says nothing about the address. */

@@ -39,7 +39,8 @@ export function ownAnswers(handlers: Pick<Handlers, AskedEndpoint>, { hosts, kno
           const { owner, repository } = subject
           throw new UnansweredError('service.local_not_read', t('problem.localNotRead', { owner, repository }), { cause: error })
         }
-        throw new UnansweredError(error.code, saidOfOwnReading(error, subject), { cause: error })
+        const { directories } = error.details
+        throw new UnansweredError(error.code, saidOfOwnReading(error, subject), { cause: error, directories })
       }
     },
   }

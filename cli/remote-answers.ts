@@ -77,7 +77,7 @@ function toError({ status, body }: Asked, baseUrl: string): UnansweredError {
   const error = ErrorAnswer.safeParse(body).data?.error
   if (error === undefined) return notMountglass(baseUrl, t('problem.otherStatus', { status }))
   if (error.code === 'request.not_found') return notMountglass(baseUrl, t('problem.otherRoute'))
-  return new UnansweredError(error.code, t('problem.asTold', { reason: error }))
+  return new UnansweredError(error.code, t('problem.asTold', { reason: error }), { directories: error.directories })
 }
 
 function notMountglass(baseUrl: string, problem: string): UnansweredError {

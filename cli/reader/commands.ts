@@ -349,22 +349,43 @@ async function readPath(reading: Reading, mount: IndexedMount, path: RepoPath, o
     if (!(error instanceof UnansweredError && error.code === 'file.not_found')) throw error
     return await readSkill(reading, mount, `${path}/${SKILL_FILE}` as RepoPath, options).catch(other => {
       if (!(other instanceof UnansweredError && other.code === 'skill.not_found')) throw other
-      const named = skillNamed(mount, path)
-      if (named === null) throw error
-      return readSkill(reading, mount, named, options)
+      return readNamed(reading, mount, path, options, error)
     })
   }
 }
 
-/** The skill of this name, or of a folder of this name; `null`: none has it. @throws UsageError where several have it */
-function skillNamed({ index: { skills } }: IndexedMount, name: string): RepoPath | null {
+/**
+ * Reads the skill of this name, or of a folder of this name.
+ *
+ * @param missing thrown where no skill has the name
+ * @throws UsageError where several skills have the name; UnansweredError that names the path, where the mount lists its first skills only
+ */
+async function readNamed(
+  reading: Reading,
+  mount: IndexedMount,
+  name: RepoPath,
+  options: ReadOptions,
+  missing: UnansweredError,
+): Promise<Read> {
+  const { skills, counts } = mount.index
+  // Whether a further skill has the name, too, only the service knows.
+  if (skills.length < counts.skills) return await readSkill(reading, mount, name, options).catch(refuseChoice(name))
   const named = skills.filter(skill => skill.name === name || baseNameOf(skill.directory as RepoPath) === name)
-  if (named.length > 1)
-    throw new UsageError(
-      t('problem.manySkills', { words: name }),
-      named.slice(0, NAMED_SKILLS).map(skill => skill.path),
-    )
-  return (named[0]?.path ?? null) as RepoPath | null
+  const [only, ...others] = named.map(skill => skill.path as RepoPath)
+  if (only === undefined) throw missing
+  if (others.length > 0) throw severalSkills(name, [only, ...others])
+  return await readSkill(reading, mount, only, options)
+}
+
+function refuseChoice(name: string): (error: unknown) => never {
+  return error => {
+    const directories = error instanceof UnansweredError ? error.directories : []
+    throw directories.length === 0 ? error : severalSkills(name, directories)
+  }
+}
+
+function severalSkills(name: string, choices: readonly string[]): UsageError {
+  return new UsageError(t('problem.manySkills', { words: name }), choices.slice(0, NAMED_SKILLS))
 }
 
 function isSkill(path: string): boolean {

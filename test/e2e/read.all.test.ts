@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ENDPOINTS } from '#core/contract/endpoints.ts'
+import { OVERVIEW_SKILLS } from '#core/limits.ts'
 import { type Ran, runCommand, startWithClosedOutput } from '#test/support/command.ts'
 import { type FakeGitHub, startFakeGitHub } from '#test/support/fake-github/server.ts'
 import { programEnvironment } from '#test/support/program-environment.ts'
@@ -19,6 +20,8 @@ const LAUNCHER = fileURLToPath(new URL('../../bin/mountglass.mjs', import.meta.u
 const HIDDEN = /\p{Cc}(?<!\n)|\p{Bidi_Control}/u
 const MIT = '{"license":"MIT"}\n'
 const LONG = `${'A long line of a long text. '.repeat(40)}\n`.repeat(40)
+/** More skills than a mount lists. */
+const MANY = Array.from({ length: OVERVIEW_SKILLS + 10 }, (_, number) => `s${number}`)
 const FILES = {
   'package.json': MIT,
   'SKILLSET.md': '---\nname: Tools\ndescription: Tools of acme.\n---\nBe careful.\n',
@@ -45,6 +48,11 @@ beforeAll(async () => {
   await (await repositories.create('acme', 'one')).commit({
     'package.json': MIT,
     'x/SKILL.md': '---\nname: x\ndescription: X.\n---\nX.\n',
+  })
+  const many = [...MANY.map(name => [`all/${name}`, name]), ['more/s0', 's0']]
+  await (await repositories.create('acme', 'many')).commit({
+    'package.json': MIT,
+    ...Object.fromEntries(many.map(([folder, name]) => [`${folder}/SKILL.md`, `---\nname: ${name}\ndescription: D.\n---\nX.\n`])),
   })
   github = await startFakeGitHub({ root: repositories.root })
 })
@@ -244,6 +252,9 @@ describe('mountglass read', () => {
     [['read', 'gh/acme/tools', 'skills/none'], 2, /file\.not_found/],
     [['read', 'gh/acme/tools', 'b', '--page', '2'], 2, /there is no page 2: the text has 1 page\n/],
     [['read', 'gh/acme/tools', 'skills/none/SKILL.md'], 2, /skill\.not_found/],
+    [['read', 'gh/acme/many', 's8'], 2, /did you mean all\/s8\/SKILL\.md\?/],
+    [['read', 'gh/acme/many', 's0'], 2, /s0 has several skills.*\n {2}all\/s0\n {2}more\/s0\n/],
+    [['read', 'gh/acme/many', 's99'], 2, /skill\.not_found/],
     [['read', 'gh/acme/tools', '../x'], 2, /not a path/],
     [['read', 'gh/acme/tools', 'skills/b', '--page', '2'], 2, /there is no page 2: the text has 1 page\n/],
     [['read', 'gh/acme/tools', 'docs/guide.md', '--page', '2'], 2, /the text has 1 page\n/],
