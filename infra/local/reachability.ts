@@ -70,10 +70,10 @@ export class UnfinishedWalk extends Error {
   }
 }
 
-/** A branch, a tag or HEAD names an object that is missing or cannot be read. */
+/** A branch, a tag or HEAD names an object that is missing or cannot be read, or whose commit or tree is. */
 export class DamagedRepository extends Error {
   constructor(oid: string) {
-    super(`the object ${oid}, which a ref names, is missing or damaged`)
+    super(`the object ${oid}, which a ref names, its commit or its tree is missing or damaged`)
     this.name = 'DamagedRepository'
   }
 }

@@ -79,11 +79,13 @@ test('the command names each repository with its state and cause, and starts no 
   }
 })
 
-test('of a damaged repository the command names the object that is missing', async () => {
+test('of a damaged repository the command names the object from which something is missing', async () => {
   await createAll()
   service = await startService(settings())
   const { stdout } = await runCommand(['status'], { env: settings() })
-  expect(stdout).toMatch(/^local\/acme\/broken +damaged +the object [0-9a-f]{40}, which a ref names, is missing or damaged \[/m)
+  expect(stdout).toMatch(
+    /^local\/acme\/broken +damaged +the object [0-9a-f]{40}, which a ref names, its commit or its tree is missing or damaged \[/m,
+  )
 })
 
 test('a commit that is there without its tree is damaged, too', async () => {
@@ -94,6 +96,8 @@ test('a commit that is there without its tree is damaged, too', async () => {
   service = await startService(settings())
   expect(await service.getError('browse', '/local/acme/tools')).toEqual({ status: 503, code: 'mount.unavailable' })
   expect((await report()).repositories[0]).toMatchObject({ state: 'damaged', cause: 'mount.unavailable' })
+  // The object that is named is there: it would be wrong to call it missing.
+  expect((await runCommand(['status'], { env: settings() })).stdout).toContain('its commit or its tree is missing')
 })
 
 test('a repository with a newer commit is stale, with the numbers of the commit that is indexed', async () => {
