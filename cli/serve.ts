@@ -115,7 +115,7 @@ async function serveFrom(infra: Infra, start: Start): Promise<void> {
     fallbacks,
     context: { baseUrl, isBucket: infraSettings.store.kind === 's3' },
   })
-  const readStatus = statusPages(infra, operator.current)
+  const readStatus = statusPages(infra, operator.current, baseUrl)
   const readMetrics = settings.monitoring ? {} : { readMetrics: metrics.read }
   const pictures = findPicturePrograms(reason => process.stderr.write(`mountglass: ${reason}\n`))
   const options = { baseUrl, log, metrics, toolBytes: settings.toolBytes, docs: docsPages(), pictures, ...readMetrics }

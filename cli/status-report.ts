@@ -67,17 +67,24 @@ function sumOf(repositories: readonly Pick<RepositoryStatus, 'state'>[]): string
   return t('status.sum', { repositories: t('counts.repository', { n: repositories.length }), parts: parts.join(', ') })
 }
 
-/** The page: private repositories are counted, and not named. */
-export function statusPage({ repositories, isComplete }: { repositories: readonly NamedStatus[]; isComplete: boolean }): string {
+/**
+ * The page: those to look at first. Private repositories are counted, and not named.
+ *
+ * @param baseUrl of the service that shows the repositories
+ */
+export function statusPage(
+  { repositories, isComplete }: { repositories: readonly NamedStatus[]; isComplete: boolean },
+  baseUrl: string,
+): string {
   const named = repositories.filter(({ isPrivate }) => !isPrivate).map(({ status }) => status)
   const hidden = repositories.filter(({ isPrivate }) => isPrivate).map(({ status }) => status)
-  const rows = inOrder(named).map(one => [
-    one.repository,
-    t(`status.states.${one.state}`),
-    one.commit?.slice(0, 12) ?? '',
-    ...numbersOf(one),
-    causeOf(one),
-  ])
+  const byNeed = Map.groupBy(inOrder(named), ({ state }) => BAD.has(state))
+  const rows = [...(byNeed.get(true) ?? []), ...(byNeed.get(false) ?? [])].map(one => ({
+    name: one.repository,
+    href: `${baseUrl}/${encodeURI(one.repository)}`,
+    cells: [t(`status.states.${one.state}`), one.commit?.slice(0, 7) ?? '', ...numbersOf(one), causeOf(one)],
+    isBad: BAD.has(one.state),
+  }))
   const notes = [
     sumOf(repositories.map(({ status }) => status)),
     ...(hidden.length > 0 ? [t('status.private', { states: sumOf(hidden) })] : []),

@@ -87,13 +87,17 @@ function sourcesOf(
 const PAGE_MS = 10_000
 
 /** The page of a service: requests that come together share one reading. */
-export function statusPages(infra: Parameters<typeof sourcesOf>[0], content: () => OperatorContent): () => Promise<string> {
+export function statusPages(
+  infra: Parameters<typeof sourcesOf>[0],
+  content: () => OperatorContent,
+  baseUrl: string,
+): () => Promise<string> {
   const flights = createSingleFlight<string>()
   let last: { html: string; readAt: number } | null = null
   return () =>
     flights.run('status', async () => {
       if (last !== null && performance.now() - last.readAt < PAGE_MS) return last.html
-      const html = statusPage(await readStatus(sourcesOf(infra, content())))
+      const html = statusPage(await readStatus(sourcesOf(infra, content())), baseUrl)
       last = { html, readAt: performance.now() }
       return html
     })

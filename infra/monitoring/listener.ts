@@ -4,6 +4,7 @@ import { type ListenAddress, SettingsError } from '#core/settings.ts'
 import { t } from '#words/t.ts'
 import type { PrometheusMetrics } from './prometheus.ts'
 import type { Readiness } from './readiness.ts'
+import { TABLE_STYLE_HASH } from './table-page.ts'
 
 /** HTTP server for monitoring, on a separate port: `/metrics`, `/healthz`, `/readyz`, and `/status` of a service. */
 export interface MonitoringListener {
@@ -92,7 +93,7 @@ function send({ method }: IncomingMessage, response: ServerResponse, { status, c
     'content-type': contentType,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'content-security-policy': `default-src 'none'; style-src '${TABLE_STYLE_HASH}'; frame-ancestors 'none'`,
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
   })
   response.end(method === 'HEAD' ? undefined : text)

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -150,6 +151,12 @@ test('the page is on the metrics port alone, and names no private repository', a
   const html = await answer.text()
   for (const words of ['local/acme/tools', 'local/acme/broken', 'damaged', 'empty', 'not indexed', '5 repositories'])
     expect(html).toContain(words)
+  const links = [...html.matchAll(/<a href="([^"]+)">([^<]+)</g)].map(([, href = '', name = '']) => [href, name])
+  expect(links[0]).toEqual([`${service.baseUrl}/local/acme/broken`, 'local/acme/broken'])
+  // The policy of the port permits this one style.
+  const style = /<style>([^<]+)<\/style>/.exec(html)?.[1] ?? ''
+  const policy = answer.headers.get('content-security-policy')
+  expect(policy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
   expect(html).not.toContain('very-secret')
   expect(html).toContain('Private and not named here: 1 repository')
   await expectNothingPublic(service)
