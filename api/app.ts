@@ -19,7 +19,7 @@ import type { Deps } from './deps.ts'
 import { type BodyLimits, createBodyReader } from './http/body-reader.ts'
 import { registerEndpoints, serializerCompiler, subjectParsers } from './http/endpoint.ts'
 import { EntityTags } from './http/entity-tag.ts'
-import { answerError, answerErrorOnPage, loggedError, preparePages } from './http/error-handler.ts'
+import { answerError, answerReader, preparePages } from './http/error-handler.ts'
 import { createFaultLog } from './http/fault-log.ts'
 import { CLIENT_LIMITS, type ClientLimits, createHttpServer } from './http/http-server.ts'
 import { createDescription, registerOpenApi } from './http/openapi.ts'
@@ -110,10 +110,10 @@ export async function buildApp(deps: Deps, options: AppOptions, site?: SitePlugi
       if (isApiPath(request.raw.url)) {
         setApiHeaders(reply)
         setCorsHeaders(reply)
+        return answerError(error, request, reply)
       }
-      if (isApiPath(request.raw.url) || app.pages.sendFailure === null) return answerError(error, request, reply)
       // A person who mistyped an address, or followed a link that was cut, gets a page.
-      answerErrorOnPage(loggedError(error, request), request, reply).catch(thrown => answerError(thrown, request, reply))
+      answerReader(error, request, reply).catch(thrown => answerError(thrown, request, reply))
     },
   })
   app.setValidatorCompiler(validatorCompiler)

@@ -125,6 +125,8 @@ interface Failure {
   /** `sign_in.failed`, `sign_in.unavailable`, `forget.pending`, or a code of `core/errors.ts`. */
   code: string
   message: string
+  /** Of an error of the interface that has several. */
+  reason?: 'empty' | 'damaged'
   retryAfterSeconds: number | null
 }
 
@@ -156,11 +158,21 @@ export async function answerFailure(request: FastifyRequest, reply: FastifyReply
 
 /** The handler of errors of routes to which a browser navigates. Programs, which do not ask for HTML, receive the error of the interface. */
 export async function answerErrorOnPage(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const isNavigation = /\btext\/html\b/.test(request.headers.accept ?? '')
-  if (!(error instanceof ServiceError) || !isNavigation) {
-    await answerError(error as Parameters<typeof answerError>[0], request, reply)
-    return
-  }
-  const { code, status, message, details } = error
-  await answerFailure(request, reply, { status, code, message, retryAfterSeconds: details.retryAfter ?? null })
+  if (error instanceof ServiceError && isNavigation(request)) await answerFailure(request, reply, failureOf(error))
+  else answerError(error, request, reply)
+}
+
+/** The handler of errors of routes to which pages link, and of addresses without a route: a page where there are pages and a browser navigates. */
+export async function answerReader(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (request.server.pages.sendFailure === null || !isNavigation(request)) answerError(thrown, request, reply)
+  else await answerFailure(request, reply, failureOf(loggedError(thrown, request)))
+}
+
+function isNavigation({ headers }: FastifyRequest): boolean {
+  return /\btext\/html\b/.test(headers.accept ?? '')
+}
+
+function failureOf({ code, status, message, details }: ServiceError): Failure {
+  const { reason, retryAfter } = details
+  return { status, code, message, retryAfterSeconds: retryAfter ?? null, ...(reason && { reason }) }
 }

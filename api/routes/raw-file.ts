@@ -7,6 +7,7 @@ import { type RawFile, RawFileError } from '#core/ports/raw-file.ts'
 import { ancestorsOf, baseNameOf, joinPath, parentOf, parseRepoPath, type RepoPath, ROOT } from '#core/repo-path.ts'
 import type { Deps } from '../deps.ts'
 import { clientNetwork } from '../http/admit.ts'
+import { answerReader } from '../http/error-handler.ts'
 import { untilLeft } from '../http/left.ts'
 import { declarePrefix } from '../http/raw-target.ts'
 import { sendFile } from '../http/send-file.ts'
@@ -33,7 +34,7 @@ const BEGINNINGS = { limit: Number.POSITIVE_INFINITY, limitEach: 256, maxWaiting
  */
 export function registerRawFiles(app: FastifyInstance, deps: Deps): void {
   const beginnings = createFairGate(BEGINNINGS)
-  app.get(declarePrefix(app, '/git'), { schema: { hide: true } }, async (request, reply) => {
+  app.get(declarePrefix(app, '/git'), { schema: { hide: true }, errorHandler: answerReader }, async (request, reply) => {
     const { address, path } = parseRawAddress(request.rawAddress ?? '')
     const [client, signal] = [clientNetwork(request.ip), untilLeft(reply)]
     const fail = (error: unknown) => toServiceError(error, signal)

@@ -112,5 +112,7 @@ export interface Failure {
   /** `sign_in.failed`, `sign_in.unavailable`, `forget.pending`, or a code of `core/errors.ts`. */
   code: string
   message: string
+  /** Of an error of the interface that has several. */
+  reason?: 'empty' | 'damaged'
   retryAfterSeconds: number | null
 }
