@@ -59,7 +59,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
     gains: {
       read: 'Was Agenten lesen, Wort für Wort',
       readIs: '{texts} mit {skill}',
-      changed: 'Was sich zwischen zwei Versionen geändert hat',
+      changed: 'Was zwei Versionen unterscheidet',
       changedIs: { one: '{n} Änderung in {repository} seit {version}', other: '{n} Änderungen in {repository} seit {version}' },
       changedSince: '{repository} seit {version}',
       look: 'Was Sie ansehen sollten, bevor Sie vertrauen',
