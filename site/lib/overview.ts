@@ -91,7 +91,7 @@ export async function loadOverview(
     readFirst,
   }
   if (isComplete || top === null) return { list: groupSkills(skills, request.words), ...shown }
-  const all = await allSkills(named).catch(() => null)
+  const all = await allSkills(named)
   if (all !== null && request.words !== '') return { list: groupSkills(all, request.words), ...shown }
   const page =
     path !== undefined && cursor !== undefined

@@ -56,7 +56,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
   query.delete('format')
   const ui = uiOf(query, headers)
   query.delete('lang')
-  return {
+  const locals: App.Locals = {
     rawAddress,
     query,
     acceptLanguage: headers['accept-language'] ?? '',
@@ -72,7 +72,12 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     inTurn: options.inTurn ?? (task => task()),
     client,
     versions,
-    allSkills,
+    // A page without its list is shown, and not kept.
+    allSkills: address =>
+      allSkills(address).catch(() => {
+        locals.isPartial = true
+        return null
+      }),
     ui,
     renderText,
     skillText,
@@ -85,6 +90,7 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     listLocal,
     listed,
   }
+  return locals
 }
 
 export function queryOf(url: string): URLSearchParams {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { PageCache, watchAnswers } from '#site/lib/page-cache.ts'
-import { type Answers, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
+import { type Answers, browsePage, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
 import { exactTextsOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -92,6 +92,25 @@ test('a page with an error or with a text that could not be drawn is rendered ag
     expect(html).toMatch(/This text cannot be rendered now\.[^<]*<a href="\/local\/[^"]+">Try again<\/a>/)
   }
   await busy.close()
+  expect(asked).toBe(2)
+})
+
+test('an overview whose skills could not be listed is rendered again', async () => {
+  let asked = 0
+  const counts = { skills: 60, documents: 0 }
+  const all = async () => {
+    asked++
+    if (asked === 1) throw refusal('mount.unavailable')
+    return null
+  }
+  const { get } = await open(
+    {
+      mounts: () => readyMount({ counts, documents: [] }),
+      browse: () => browsePage({ entries: [{ path: 'skills', kind: 'directory', counts }] }),
+    },
+    { skills: () => all },
+  )
+  for (let turn = 0; turn < 3; turn++) expect((await get(PAGE)).status).toBe(200)
   expect(asked).toBe(2)
 })
 
