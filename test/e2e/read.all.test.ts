@@ -252,6 +252,7 @@ describe('mountglass read', () => {
     [['read', 'gh/acme/tools', 'skills/none'], 2, /file\.not_found/],
     [['read', 'gh/acme/tools', 'b', '--page', '2'], 2, /there is no page 2: the text has 1 page\n/],
     [['read', 'gh/acme/tools', 'skills/none/SKILL.md'], 2, /skill\.not_found/],
+    [['read', 'gh/acme/tools', 'closed'], 1, /skills\/closed\/SKILL\.md: text withheld/],
     [['read', 'gh/acme/many', 's8'], 2, /did you mean all\/s8\/SKILL\.md\?/],
     [['read', 'gh/acme/many', 's0'], 2, /s0 has several skills.*\n {2}all\/s0\n {2}more\/s0\n/],
     [['read', 'gh/acme/many', 's99'], 2, /skill\.not_found/],

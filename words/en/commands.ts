@@ -17,7 +17,7 @@ export const COMMANDS = {
     usage: '[options] [address or folder]\n       mountglass <command> [options]',
     target: 'a folder, an address such as gh/<owner>/<repository>@main/skills, or a pasted URL',
     read: 'print the text of a skill or a file as an agent receives it',
-    readPath: 'path of a SKILL.md, of its folder or of another file, from the root of the repository',
+    readPath: 'path of a SKILL.md, of its folder or of another file, from the root of the repository; or the name of a skill',
     readPage: 'print one page of the text, from 1 on',
     readExact: 'print what an agent receives, and nothing else',
     find: 'print the skills and documents that have the words, best first',
