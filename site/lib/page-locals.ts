@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parsePreferences, weightOf, weightOfType } from '#core/accept.ts'
+import { ERROR_STATUS, ServiceError } from '#core/errors.ts'
 import { chooseLanguage } from '#core/page-language.ts'
 import { type Ui, uiFor } from './ui.ts'
 import { stranger } from './visitor.ts'
@@ -71,7 +72,14 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     network: options.network ?? '',
     inTurn: options.inTurn ?? (task => task()),
     client,
-    versions,
+    versions: {
+      ...versions,
+      changesIfIndexed: (...asked) =>
+        versions.changesIfIndexed(...asked).catch(error => {
+          if (!isRefusal(error)) locals.isPartial = true
+          throw error
+        }),
+    },
     // A page without its list is shown, and not kept.
     allSkills: address =>
       allSkills(address).catch(() => {
@@ -91,6 +99,11 @@ export function createLocals({ url, here, headers, rawAddress, id }: PageTarget,
     listed,
   }
   return locals
+}
+
+/** Whether an answer stays the same: a comparison of a folder that an older version lacks. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && ERROR_STATUS[error.code] < 500
 }
 
 export function queryOf(url: string): URLSearchParams {

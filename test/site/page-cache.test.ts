@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest'
 import { createApiClient } from '#site/lib/api-client.ts'
 import { PageCache, watchAnswers } from '#site/lib/page-cache.ts'
-import { type Answers, browsePage, filePage, type Question, readyMount, refusal, skillPage } from './support/answers.ts'
+import { type Versions, versionsOfClient } from '#site/lib/versions.ts'
+import {
+  type Answers,
+  answering,
+  browsePage,
+  filePage,
+  type Question,
+  readyMount,
+  refusal,
+  skillPage,
+} from './support/answers.ts'
 import { exactTextsOf } from './support/html.ts'
 import { open, PAGE, SKILL, useOpenedSite } from './support/opened-site.ts'
 
@@ -112,6 +122,27 @@ test('an overview whose skills could not be listed is rendered again', async () 
   )
   for (let turn = 0; turn < 3; turn++) expect((await get(PAGE)).status).toBe(200)
   expect(asked).toBe(2)
+})
+
+test('an overview whose comparison failed is rendered again, and one whose comparison is refused is kept', async () => {
+  for (const [code, times] of [
+    ['mount.unavailable', 3],
+    ['mount.path_not_found', 1],
+  ] as const) {
+    let asked = 0
+    const versions: Versions = {
+      ...versionsOfClient(createApiClient(answering({}))),
+      indexedBase: async () => ({ ref: 'v1', commit: OTHER_COMMIT, isIndexed: true }),
+      changesIfIndexed: async () => {
+        asked++
+        throw refusal(code)
+      },
+    }
+    const { get, close } = await open({ browse: () => browsePage({ entries: [] }) }, { versions: () => versions })
+    for (let turn = 0; turn < 3; turn++) expect((await get(PAGE)).status).toBe(200)
+    await close()
+    expect(asked).toBe(times)
+  }
 })
 
 test('a page whose facts changed while it was rendered is not cached', async () => {
