@@ -46,7 +46,8 @@ export function lookRows(items: readonly ChangeItem[]): LookRow[] {
     if (item.kind === 'manifest') continue
     for (const point of pointsOf(item)) {
       const file = fileOf(point, item)
-      const key = file ?? `${item.kind} ${item.path}`
+      // A path may begin like the key of an item.
+      const key = file === null ? `${item.kind} ${item.path}` : `file ${file}`
       const about =
         file === null
           ? { kind: item.kind, path: item.path, name: item.kind === 'skill' ? item.name : item.title, item }

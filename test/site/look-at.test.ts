@@ -56,6 +56,20 @@ test('a fact of a file that many skills receive is told once, with their number'
   expect(spell(items)).toEqual([['SKILLSET.md', 900, 'command', 'rules']])
 })
 
+test('a file whose path begins like a kind of item has a row of its own', () => {
+  const commands = (path: string) => ({ commands: [{ command: 'sudo x', path, line: 2 }] })
+  const items = [
+    changed('skill a', { facts: { executables: ['skill a/run.sh'] } }),
+    changed('a', { facts: commands('a/SKILL.md') }),
+    changed('b', { facts: commands('skill a/SKILL.md') }),
+  ]
+  expect(spell(items)).toEqual([
+    ['a/SKILL.md', 1, 'command'],
+    ['skill a/SKILL.md', 1, 'command'],
+    ['skill a/SKILL.md', 1, 'script'],
+  ])
+})
+
 test('rows are whole up to a number of points, and the others are named', () => {
   const commands = (path: string) =>
     Array.from({ length: 3 }, (_, at) => ({ command: `sudo ${at}`, path: `${path}/SKILL.md`, line: at + 1 }))
