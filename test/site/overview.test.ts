@@ -112,6 +112,15 @@ test('what is read first says why it is not sent, and which name agents look for
   expect(textOf((await get(`${PAGE}?view=file&path=${COPILOT}`)).html)).toContain('.github is a hidden folder')
 })
 
+test('a hidden folder that is named spells its hidden characters', async () => {
+  const path = '.x\u202e/CLAUDE.md'
+  const { get } = await open({
+    mounts: () => readyMount({ readFirst: { files: [{ path, size: 9, delivered: false }], nested: 0 } }),
+    browse: () => browsePage({ entries: [{ kind: 'file', path, size: 9, delivered: false, why: 'not_delivered' }] }),
+  })
+  expect(textOf((await get(PAGE)).html)).toContain('not sent: .x[U+202E] is a hidden folder')
+})
+
 test.each([
   [2, 0, 0],
   [3, 0, 1],
