@@ -90,7 +90,7 @@ export async function viewerOfAccess(
 }
 
 /*
- * What becomes of a grant, as pure functions of its record. Every change recognises itself: a store may report that a write failed although it was done,
+ * What becomes of a grant, as pure functions of its record. Every change recognizes itself: a store may report that a write failed although it was done,
  * and then the same change is asked of the record that it made.
  */
 
@@ -98,7 +98,7 @@ export async function viewerOfAccess(
 const FAMILIES = 10
 /** Access tokens of one family. A further one ends the oldest. */
 const ACCESS_TOKENS = 8
-/** Hashes of earlier refresh tokens that are recognised. */
+/** Hashes of earlier refresh tokens that are recognized. */
 const EARLIER_TOKENS = 32
 
 /** Hashes of the tokens of one answer. */

@@ -72,7 +72,7 @@ export const PersonRecord = z.object({
     .nullable(),
   /** `null`: signed out at the host. */
   cred: StoredCredential.nullable(),
-  /** The attempt that last ended the sign-in for the host. It recognises itself by this, whatever the store said of its write. */
+  /** The attempt that last ended the sign-in for the host. It recognizes itself by this, whatever the store said of its write. */
   endedBy: z.string().optional(),
   /** When the person had everything deleted while the host could not be asked: of the record only what ends their authorization there is left. */
   forgottenAt: Instant.optional(),
@@ -147,7 +147,7 @@ export interface RecordsOf<Value> {
   read(...ids: RecordId[]): Promise<Value | null>
   /**
    * Replaces a record by the result of `change`. After a conflict, `change` is called again with the new record. So it has to be pure, and to
-   * recognise its own earlier result: a store may report that a write failed although it was done.
+   * recognize its own earlier result: a store may report that a write failed although it was done.
    *
    * @param change returns the record that it was given, or `null` for none, to leave everything as it is
    * @returns the record as it is now; `null` when there is none

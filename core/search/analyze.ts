@@ -164,7 +164,7 @@ function splitWord<Term>(word: string, termOf: (text: string) => Term): WordTerm
   return { parts, whole: termOf(ACRONYMS.test(word) ? word.slice(0, -1).toLowerCase() : singular(word.toLowerCase())) }
 }
 
-/** `PRs`, `IDs`: in lower case too short to be recognised as plurals. */
+/** `PRs`, `IDs`: in lower case too short to be recognized as plurals. */
 const ACRONYMS = /^[A-Z]{2,}s$/
 
 /** As in `get|User`, `HTTP|Server` and `base64|Encode`, but not inside `APIs` and `4K`. */

@@ -141,7 +141,7 @@ function reasonOf({ kind, name }: License): string {
     case 'none':
       return 'no license is declared: a public repository is only described'
     case 'unknown':
-      return name === null ? 'its license text is not recognised' : `its license is not recognised: ${name}`
+      return name === null ? 'its license text is not recognized' : `its license is not recognized: ${name}`
     default:
       return `its license permits no copy: ${name ?? kind}`
   }

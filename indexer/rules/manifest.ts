@@ -255,7 +255,7 @@ function isPattern(pattern: string): boolean {
 }
 
 function rulesOf(text: string, body: string): Rules | null {
-  // Blank lines before the rules are recognised by the same white space as `trim` removes after them.
+  // Blank lines before the rules are recognized by the same white space as `trim` removes after them.
   const leading = /^(?:[^\S\n]*\n)*/.exec(body)?.[0].length ?? 0
   const rules = trimBlankEnd(body.slice(leading))
   if (rules.trim() === '') return null

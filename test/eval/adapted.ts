@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
 /**
- * Repositories whose license text the rules do not recognise, so that only titles and summaries of their files are searched, by the license
+ * Repositories whose license text the rules do not recognize, so that only titles and summaries of their files are searched, by the license
  * that they mean for their text. A search over bodies cannot be evaluated with them as they are.
  */
 const MEANT: Readonly<Record<string, string>> = { 'vuejs-translations__docs-ja': 'CC-BY-4.0' }

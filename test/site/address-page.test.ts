@@ -150,7 +150,7 @@ describe('browse', () => {
     })
     const { html } = await get(`${PAGE}?view=browse&path=docs`)
     const text = textOf(html)
-    expect(text).toContain('Withheld: no license that we recognise allows copies of these texts')
+    expect(text).toContain('Withheld: no license that we recognize allows copies of these texts')
     expect(text).not.toContain('described only')
     expect(text.match(/withheld/g)).toHaveLength(3)
     // The license of the address is not repeated, nor a title that says what the name of the file does.
@@ -159,7 +159,7 @@ describe('browse', () => {
   })
 
   test.each([
-    [{ kind: 'unknown', name: null, source: 'LICENSE' }, 'No text is shown: LICENSE is not a license we recognise.'],
+    [{ kind: 'unknown', name: null, source: 'LICENSE' }, 'No text is shown: LICENSE is not a license we recognize.'],
     [
       { kind: 'restricted', name: 'BUSL-1.1', source: 'SKILLSET.md' },
       'No text is shown: BUSL-1.1 · SKILLSET.md allows no copies.',

@@ -124,7 +124,7 @@ test('facts have lines, commands and the description before and after; a hidden 
   expect(words(list)).toContain('now names setup.example ( a/ setup.sh , line 2 )')
   expect(list).toContain('<del>About a.</del> <ins>Use it always.</ins>')
   expect(list).toMatch(/href="\/local\/acme\/facts\?view=file&amp;path=a\/setup.sh&amp;look=exact#L2"/)
-  expect(words(list)).toMatch(/Not compared 1 No license that we recognise allows copies .* are compared\. c [^.]*LICENSE/)
+  expect(words(list)).toMatch(/Not compared 1 No license that we recognize allows copies .* are compared\. c [^.]*LICENSE/)
   expect(list).toContain('href="/local/acme/facts?view=skill&amp;path=closed/c/SKILL.md"')
   const hidden = `/local/acme/facts@${middle}`
   const nothing = await page(hidden)

@@ -356,7 +356,7 @@ describe('file', () => {
       ],
       [
         { kind: 'unknown', name: null, source: 'LICENSE' },
-        'Text withheld: its license is not one that we recognise ( unknown license · LICENSE ).',
+        'Text withheld: its license is not one that we recognize ( unknown license · LICENSE ).',
       ],
       [{ kind: 'none', name: null, source: null }, 'Text withheld: no license was found for it.'],
     ] as const)('is described beside the reason: %j', async (license, reason) => {
@@ -393,7 +393,7 @@ describe('file', () => {
         },
       })
       const { html } = await endless.get(target)
-      expect(textOf(html)).toContain('Text withheld: no license that we recognise allows copies of it.')
+      expect(textOf(html)).toContain('Text withheld: no license that we recognize allows copies of it.')
       expect(pages).toBe(5)
     })
   })

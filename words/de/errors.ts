@@ -10,7 +10,7 @@ export const ERRORS: Readonly<Record<string, string>> = {
   'address.invalid_path':
     'der Pfad enthält ein leeres Segment, . oder .., einen Rückstrich oder ein Steuerzeichen; verwenden Sie einen kanonischen Pfad',
   'address.too_long': 'die Adresse ist länger als 2.048 Byte oder 64 Segmente; kürzen Sie sie',
-  'request.invalid': 'der Link ist falsch, oder nicht mehr richtig; beginnen Sie auf der ersten Seite',
+  'request.invalid': 'der Link ist falsch oder nicht mehr richtig; beginnen Sie auf der ersten Seite',
   'request.not_found': 'diese Route gibt es nicht; /api/v1/openapi.json führt die Routen der API auf',
   'request.method_not_allowed': 'diese Route kennt die Methode nicht; der Header allow nennt die möglichen',
   'request.timeout': 'die Anfrage kam nicht rechtzeitig an; senden Sie sie ohne Pausen noch einmal',

@@ -293,7 +293,7 @@ export const VIEWS: Translation<typeof EN_VIEWS> = {
     uncompared: {
       title: 'Nicht verglichen',
       why: 'Keine Lizenz, die wir kennen, erlaubt Kopien davon: Nur Namen und Beschreibungen sind verglichen.',
-      unnamed: '{n} weitere in anderen Ordnern',
+      unnamed: '{n} weitere',
     },
     nothing: {
       title: 'Nichts, was Sie zuerst lesen sollten',

@@ -33,11 +33,11 @@ export const FILES = {
     /** By the kind of the license. */
     reasons: {
       none: 'Text withheld: no license was found for it.',
-      unknown: 'Text withheld: its license is not one that we recognise ({license}).',
+      unknown: 'Text withheld: its license is not one that we recognize ({license}).',
       restricted: 'Text withheld: its license allows no copies ({license}).',
     },
     /** For a file whose license is unknown here, since the list of its folder does not include it. */
-    unlisted: 'Text withheld: no license that we recognise allows copies of it.',
+    unlisted: 'Text withheld: no license that we recognize allows copies of it.',
     receives: 'Agents get its path and title.',
     skillReceives: 'Agents get its name and description.',
     next: 'What you can do',

@@ -96,9 +96,9 @@ export const VIEWS = {
     /** Of documents, by the kind of their license. */
     documentsWithheld: {
       none: 'No text is shown: there is no license.',
-      unknown: 'No text is shown: {place} is not a license we recognise.',
+      unknown: 'No text is shown: {place} is not a license we recognize.',
       restricted: 'No text is shown: {place} allows no copies.',
-      several: 'No text is shown: no license that we recognise allows copies.',
+      several: 'No text is shown: no license that we recognize allows copies.',
     },
     errors: 'Parts of this repository may be missing: [{findings}](findings).',
     rules: 'Rules: [{path}](rules)',
@@ -125,7 +125,7 @@ export const VIEWS = {
     /** Why agents do not get a file. */
     why: {
       hidden: 'not sent: {folder} is a hidden folder',
-      withheld: 'withheld: no license that we recognise allows copies',
+      withheld: 'withheld: no license that we recognize allows copies',
       too_large: 'not sent: too large',
       not_text: 'not sent: not text',
       link: 'not sent: a link to what is not sent',
@@ -199,7 +199,7 @@ export const VIEWS = {
     leavesOut: '[{manifest}](line) leaves out {pattern}',
     keeps: '[{manifest}](line) makes an exception for {pattern}',
     leavesOutMore: '{n} more patterns',
-    withheld: 'Withheld: no license that we recognise allows copies of these texts ([why](licenses)).',
+    withheld: 'Withheld: no license that we recognize allows copies of these texts ([why](licenses)).',
   },
   find: {
     title: 'Find',
@@ -224,8 +224,8 @@ export const VIEWS = {
     withheld: {
       restricted: 'Text withheld: its license allows no copies. Agents get its name and description.',
       restrictedAt: 'Text withheld: its license allows no copies ({place}). Agents get its name and description.',
-      unknown: 'Text withheld: its license is not one that we recognise. Agents get its name and description.',
-      unknownAt: 'Text withheld: its license is not one that we recognise ({place}). Agents get its name and description.',
+      unknown: 'Text withheld: its license is not one that we recognize. Agents get its name and description.',
+      unknownAt: 'Text withheld: its license is not one that we recognize ({place}). Agents get its name and description.',
       none: 'Text withheld: it has no license, so nothing allows copies. Agents get its name and description.',
     },
     original: 'Open the original.',
@@ -301,8 +301,8 @@ export const VIEWS = {
     /** A heading, the reason below it, and how many more there are. */
     uncompared: {
       title: 'Not compared',
-      why: 'No license that we recognise allows copies of these: only their names and descriptions are compared.',
-      unnamed: '{n} more in other folders',
+      why: 'No license that we recognize allows copies of these: only their names and descriptions are compared.',
+      unnamed: '{n} more',
     },
     /** Where a comparison has nothing to read first. */
     nothing: {

@@ -16,7 +16,7 @@ export interface Declaration {
 
 /**
  * Combines the declarations of one folder, given in order of precedence; `null` when there are none.
- * A restriction wins. Otherwise the first declaration counts: an open id in front matter or a manifest wins over an unrecognised text. A
+ * A restriction wins. Otherwise the first declaration counts: an open id in front matter or a manifest wins over an unrecognized text. A
  * different license beside it is a warning.
  */
 export function combineDeclarations(declarations: readonly Declaration[], sources: Withholding): Declaration | null {

@@ -27,7 +27,7 @@ export type Change =
 
 /**
  * What the text changes of the permissions of the candidate's license; `null` when only headings, names of authors and typing errors
- * differ. In doubt it is a change: an unrecognised license keeps content unserved, a wrongly recognised one publishes it against its terms.
+ * differ. In doubt it is a change: an unrecognized license keeps content unserved, a wrongly recognized one publishes it against its terms.
  */
 export function findChange(text: NormalizedText, candidate: Candidate): Change | null {
   const { id, words, before, after } = candidate
@@ -134,7 +134,7 @@ function addressesOf(statement: string): string[] {
   return wordsOf(statement.toLowerCase()).filter(isAddress)
 }
 
-/** Whether a holder's name contains the subject of a restriction or the name of a license, and is long enough to be recognised elsewhere in the text. */
+/** Whether a holder's name contains the subject of a restriction or the name of a license, and is long enough to be recognized elsewhere in the text. */
 function isSpecialName(name: readonly string[]): boolean {
   const has = (list: RegExp) => name.some(word => list.test(word))
   return (

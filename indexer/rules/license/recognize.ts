@@ -14,10 +14,10 @@ import { wordsOf } from './tokens.ts'
  */
 export type RecognizedText = { kind: 'known'; id: string } | { kind: 'restricted' } | { kind: 'unknown'; why: Unrecognized }
 
-/** Why a text is not recognised. `like`: the license that it resembles most. */
+/** Why a text is not recognized. `like`: the license that it resembles most. */
 export type Unrecognized = { kind: 'unreadable' | 'lfs' | 'long' | 'disguised' | 'page' | 'unlike' } | (Change & { like: string })
 
-/** Recognises a license text. Takes bounded time: a text of more than `LICENSE_TEXT_BYTES` UTF-16 units is `unknown`. */
+/** Recognizes a license text. Takes bounded time: a text of more than `LICENSE_TEXT_BYTES` UTF-16 units is `unknown`. */
 export function recognizeLicenseText(text: string): RecognizedText {
   if (text.length > LICENSE_TEXT_BYTES) return { kind: 'unknown', why: { kind: 'long' } }
   if (isDisguised(text)) return { kind: 'unknown', why: { kind: 'disguised' } }

@@ -49,7 +49,7 @@ export interface LicenseResolver {
   resolve(folder: RepoPath, skillDirectory: RepoPath | null): ResolvedLicense
 }
 
-/** Resolves licenses by the nearest declaration. Each text is recognised once, each folder resolved once. */
+/** Resolves licenses by the nearest declaration. Each text is recognized once, each folder resolved once. */
 export function createLicenseResolver(sources: LicenseSources, settings: LicenseSettings = {}): LicenseResolver {
   const memos = { recognized: new Map(), plugins: new Map(), reuse: new Map() }
   const reading: Reading = { sources: { ...sources, textOf: oid => sources.textOf(oid) ?? null }, settings, ...memos }
@@ -229,7 +229,7 @@ function readLicenseFiles(reading: Reading, folder: RepoPath, atRootOrSkill: boo
 }
 
 /**
- * Whether a text that is not recognised names open licenses only, and no subject of a restriction: "texts are under CC BY 4.0, unless a notice
+ * Whether a text that is not recognized names open licenses only, and no subject of a restriction: "texts are under CC BY 4.0, unless a notice
  * says otherwise". Such a text is told, and the plain file stays in force.
  */
 function namesOpenLicense({ sources }: Reading, oid: string): boolean {
