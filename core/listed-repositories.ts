@@ -38,8 +38,10 @@ export type ListedState =
   | { kind: 'empty' }
   /** Its objects cannot be read. */
   | { kind: 'damaged' }
-  /** It cannot be told now. */
+  /** Whoever has it cannot tell now. */
   | { kind: 'unavailable' }
+  /** It was not found out in the time of a list. */
+  | { kind: 'late' }
 
 export interface ListedFacts {
   /** What the folder says of itself: its manifest, or else its README. */

@@ -43,7 +43,7 @@ export function peekReader(deps: Deps): Peek {
 }
 
 async function peekInTime(deps: Deps, address: string, leftMs: number): Promise<Peeked> {
-  const late = { address, description: null, state: { kind: 'unavailable' } } as const
+  const late = { address, description: null, state: { kind: 'late' } } as const
   return leftMs <= 0 ? late : await withTimeout(peek(deps, address), leftMs, () => late)
 }
 

@@ -75,3 +75,9 @@ test('a client that asks for many searches is refused some, and keeps no other f
   expect(answers[0]).not.toBeNull()
   expect(answers.filter(answer => answer === null).length).toBeGreaterThan(20)
 })
+
+test('what a list did not find out in its time is late, which says nothing of the repository', async () => {
+  const snapshots = { ...app.deps.snapshots, open: () => new Promise<never>(() => {}) }
+  const peeked = await listedRepositories({ ...app.deps, snapshots }).peek([OPEN, '/local/acme/empty'])
+  expect(peeked.map(one => one?.state.kind)).toEqual(['late', 'empty'])
+})

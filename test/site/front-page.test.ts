@@ -199,12 +199,14 @@ test('local repositories follow what the operator features, each with its facts 
     '/local/acme/damaged': { kind: 'damaged' },
     '/local/acme/unread': { kind: 'unread' },
     '/local/acme/failed': { kind: 'failed', errorCode: 'index.timeout' },
+    '/local/acme/slow': { kind: 'late' },
   }
   const listLocal = async () => [
     '/local/acme/empty',
     '/local/acme/damaged',
     '/local/acme/failed',
     '/local/acme/ready',
+    '/local/acme/slow',
     '/local/acme/unread',
   ]
   const { get } = await open(
@@ -216,8 +218,9 @@ test('local repositories follow what the operator features, each with its facts 
   expect(attributesOf(rows, 'a', 'href')).toEqual([
     '/gh/acme/first',
     '/local/acme/ready',
-    '/docs/licenses',
+    '/local/acme/ready',
     '/local/acme/ready?view=findings',
+    '/local/acme/slow',
     '/local/acme/unread',
     '/local/acme/empty',
     '/local/acme/damaged',
@@ -230,6 +233,7 @@ test('local repositories follow what the operator features, each with its facts 
     'MIT 2 texts withheld',
     '2 findings',
     '4 Mar 2026',
+    'not looked at yet',
     'not indexed yet',
     'no commits yet',
     'damaged',

@@ -83,6 +83,7 @@ export const FRAME: Translation<typeof EN_FRAME> = {
       empty: 'noch keine Commits',
       damaged: 'beschädigt: Der Betreiber findet die Ursache im Protokoll',
       unavailable: 'antwortet gerade nicht',
+      late: 'noch nicht nachgesehen',
     },
   },
   search: {

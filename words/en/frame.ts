@@ -81,6 +81,7 @@ export const FRAME = {
       empty: 'no commits yet',
       damaged: 'damaged: its operator finds the cause in the log',
       unavailable: 'does not answer now',
+      late: 'not looked at yet',
     },
   },
   /** Words of the address field that are no address. */
