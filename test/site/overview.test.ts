@@ -306,7 +306,7 @@ describe('more skills than an overview lists', () => {
     const { html } = await get(PAGE)
     const text = textOf(html)
     expect(text).toMatch(
-      /g2 \/ 2 skills ! Look at this: 1 finding: g2 s2 , s11 g10 \/ 1 skills s1 g20 \/ 3 skills ! Style: 1 finding: g20 s5/,
+      /g2 \/ 2 skills ! Look at this: 1 finding: g2 s2 , s11 g10 \/ 1 skills s1 · Does s1\. g20 \/ 3 skills ! Style: 1 finding: g20 s5/,
     )
     expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=findings&path=skills/g2`)
     // A row of a folder has not all words of its skills: these are asked for by Enter.
