@@ -101,11 +101,11 @@ function numbersOf({ skills, withheld, findings }: RepositoryStatus): string[] {
 }
 
 /** @param reason what was found out about this repository, in place of what its code means */
-function causeOf({ cause, commit, indexed }: RepositoryStatus, reason?: string): string {
+function causeOf({ repository, cause, commit, indexed }: RepositoryStatus, reason?: string): string {
   if (cause === undefined) return ''
   const [before = '', now = ''] = [indexed, commit].map(sha => sha?.slice(0, 7))
-  return t('status.cause', {
-    why: reason ? printable(reason) : (t.find(`status.causes.${cause}`, { before, now }) ?? cause),
-    code: cause,
-  })
+  // Nothing is fetched from the folders of the operator.
+  const ofLocal = repository.startsWith('local/') ? t.find(`status.causes.${cause}:local`) : undefined
+  const meaning = ofLocal ?? t.find(`status.causes.${cause}`, { before, now }) ?? cause
+  return t('status.cause', { why: reason ? printable(reason) : meaning, code: cause })
 }

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm, unlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, truncate, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StatusReport } from '#api/reading/status.ts'
 import { runCommand, startCommand } from '#test/support/command.ts'
-import { createRepositories, type TestRepositories } from '#test/support/repository.ts'
+import { createRepositories, type TestRepositories, type TestRepository } from '#test/support/repository.ts'
 import { type Service, startService } from '#test/support/service.ts'
 import { until } from '#test/support/until.ts'
 
@@ -99,6 +99,68 @@ test('a commit that is there without its tree is damaged, too', async () => {
   expect((await report()).repositories[0]).toMatchObject({ state: 'damaged', cause: 'mount.unavailable' })
   // The object that is named is there: it would be wrong to call it missing.
   expect((await runCommand(['status'], { env: settings() })).stdout).toContain('its commit or its tree is missing')
+})
+
+/** Damages a repository of one commit. */
+type Damage = (repository: TestRepository, commit: string) => Promise<void>
+const emptied =
+  (of: string): Damage =>
+  async (repository, commit) => {
+    const id = await repository.git('rev-parse', `${commit}${of}`)
+    await repository.dropObject(id)
+    await writeFile(join(repository.gitDir, 'objects', id.slice(0, 2), id.slice(2)), '')
+  }
+const NOTHING = '1'.repeat(40)
+
+test.each<[string, Damage]>([
+  ['a commit that is an empty file', emptied('')],
+  ['a tree that is an empty file', emptied('^{tree}')],
+  [
+    'a pack that was cut short',
+    async ({ gitDir, git }) => {
+      await git('repack', '-a', '-d', '-q')
+      const packs = join(gitDir, 'objects', 'pack')
+      const [pack = ''] = (await readdir(packs)).filter(name => name.endsWith('.pack'))
+      await chmod(join(packs, pack), 0o600)
+      await truncate(join(packs, pack), 60)
+    },
+  ],
+  ['a branch that names nothing', ({ gitDir }) => writeFile(join(gitDir, 'refs', 'heads', 'main'), `${NOTHING}\n`)],
+])('%s is damage: no job tries it, and the command and the pages say so', async (_, damage) => {
+  const tools = await repositories.create('acme', 'tools')
+  await damage(tools, await tools.commit({ 'package.json': '{"license":"MIT"}', 'a/SKILL.md': SKILL('a') }))
+  service = await startService(settings())
+  expect(await service.getError('browse', '/local/acme/tools')).toEqual({ status: 503, code: 'mount.unavailable' })
+  const page = await fetch(`${service.baseUrl}/local/acme/tools`, { headers: { accept: 'text/html' } })
+  expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('data-code="mount.unavailable"')])
+  expect((await report()).repositories[0]).toMatchObject({ state: 'damaged', cause: 'mount.unavailable' })
+  expect((await runCommand(['status'], { env: settings() })).stdout).toMatch(
+    / damaged .*the object [0-9a-f]{40}, which a ref names/,
+  )
+})
+
+test('a folder that is missing fails the index, and nothing of a local repository is called unfetched', async () => {
+  const tools = await repositories.create('acme', 'tools')
+  const commit = await tools.commit({ 'a/SKILL.md': SKILL('a'), 'b/c.md': '# C\n' })
+  await tools.dropObject(await tools.oidAt(commit, 'b'))
+  service = await startService(settings())
+  await service.get('browse', '/local/acme/tools')
+  await until(async () => (await report()).repositories[0]?.state === 'failed')
+  const { stdout } = await runCommand(['status'], { env: settings() })
+  expect(stdout).toMatch(/ failed .*it could not be read, and may be damaged;.*\[index\.fetch_failed\]/)
+})
+
+test('a skill whose file is missing is a finding, and the others are there', async () => {
+  const tools = await repositories.create('acme', 'tools')
+  const commit = await tools.commit({ 'package.json': '{"license":"MIT"}', 'a/SKILL.md': SKILL('a'), 'b/SKILL.md': SKILL('b') })
+  await tools.dropObject(await tools.oidAt(commit, 'a/SKILL.md'))
+  service = await startService(settings())
+  await service.get('browse', '/local/acme/tools')
+  await until(async () => (await report()).repositories[0]?.state === 'ready')
+  expect((await report()).repositories[0]).toMatchObject({ state: 'ready', skills: 1 })
+  const found = await service.get('findings', '/local/acme/tools')
+  if (found.status !== 'ready') throw new Error(found.status)
+  expect(found.items.map(({ path }) => path)).toContain('a/SKILL.md')
 })
 
 test('a repository with a newer commit is stale, with the numbers of the commit that is indexed', async () => {

@@ -292,6 +292,8 @@ export const COMMANDS = {
     /** By the code of the cause. */
     causes: {
       'index.fetch_failed': 'it could not be fetched from its host',
+      'index.fetch_failed:local':
+        'it could not be read, and may be damaged; the log of `mountglass serve` or of the worker names the object',
       'index.too_large': 'it exceeds the limits of indexing',
       'index.timeout': 'indexing took too long',
       'index.manifests_unreadable': 'its manifests are too large to read',
