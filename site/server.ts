@@ -57,8 +57,8 @@ export interface SiteOptions {
   rendering?: RendererOptions
 }
 
-/** What reads much for one request: up to 4 MiB of a skill. Clients take turns. */
-export const EXPENSIVE: FairGateLimits = { limit: 4, limitEach: 1, maxWaitingEach: 16, maxWaiting: 128 }
+/** What reads much for one request: up to 4 MiB of a skill. Clients take turns. Behind a proxy, all are one client. */
+export const EXPENSIVE: FairGateLimits = { limit: 4, limitEach: 3, maxWaitingEach: 32, maxWaiting: 128 }
 
 const DIST = new URL('../dist/', import.meta.url)
 const CLIENT_FOLDER = fileURLToPath(new URL('client', DIST))

@@ -11,8 +11,8 @@ import { findInMount } from '../reading/find.ts'
 import { RankingBuffers } from '../search/ranking.ts'
 import { openIndexed, peekReader, readyMount } from './peek.ts'
 
-/** Anyone may start a search, so clients take turns: one that asks for many delays the others by one. */
-const SEARCHES: FairGateLimits = { limit: 2, limitEach: 1, maxWaitingEach: 8, maxWaiting: 64 }
+/** Anyone may start a search, so clients take turns: one that asks for many delays the others by one. Behind a proxy, all are one client. */
+const SEARCHES: FairGateLimits = { limit: 2, limitEach: 2, maxWaitingEach: 16, maxWaiting: 64 }
 /** Repositories of one search, and its time. */
 const REPOSITORIES = 200
 const SEARCH_MS = 2_000

@@ -18,7 +18,7 @@ test('a client that copies many texts is refused some, and keeps no other from i
   endReading({ ok: true, text: 'Text.', hidden: 0 })
   expect((await other).ok).toBe(true)
   const refused = (await Promise.all(many)).filter(({ ok }) => !ok)
-  expect(refused).toHaveLength(33)
+  expect(refused).toHaveLength(15)
   expect(new Set(refused.map(sent => retryAfterOf(sent)['retry-after']))).toEqual(new Set(['5']))
 })
 
