@@ -123,7 +123,7 @@ export class Commits {
     await this.#views.prepare(location, this.#times.signal())
     const commit = await lookUp(() => this.#inView(location, (gitDir, signal) => peel(gitDir, oid, signal)))
     // A missing object may come later.
-    if (commit === 'absent') throw new DamagedRepository(oid)
+    if (commit === 'absent' || (typeof commit === 'object' && commit !== null)) throw new DamagedRepository(oid)
     return { value: commit, keep: commit !== null }
   }
 
@@ -155,6 +155,7 @@ export class Commits {
       if (tips === null || reached === null) return false
       // A tip that is there may be a tag, a tree or a blob, which is no commit and damages nothing.
       const isLost = async () => (await this.#inView(location, (gitDir, signal) => peel(gitDir, oid, signal))) === 'absent'
+      if (reached === 'treeless') throw new DamagedRepository(oid)
       if (reached === 'unknown' && tips.oids.includes(oid) && (await isLost())) throw new DamagedRepository(oid)
       if (reached === 'yes') this.#pinned.set(pinKey(location, tips.fingerprint, oid), true)
       if (reached === 'no') this.#unreachable.add(location.identity, oid, tips.fingerprint)

@@ -7,13 +7,11 @@ import type { TipSet } from '../git/history.ts'
 import { GitError, type GitResources, runGit, startGit } from '../git/process.ts'
 import { ifAbsent } from '../git/safe-open.ts'
 
-/**
- * Peels a tag, or a tag of a tag, to its commit; returns a commit as it is; `null` for every other object; `absent` where it, or what a tag points at,
- * is missing or cannot be read, or where the tree of the commit is.
- *
- * @throws GitError
- */
-export async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<CommitSha | 'absent' | null> {
+/** `absent`: the object, or what a tag points at, is missing or cannot be read. `treeless`: a commit whose tree is. `null`: another object. */
+type Peeled = CommitSha | 'absent' | { treeless: string } | null
+
+/** Peels a tag, or a tag of a tag, to its commit; returns a commit as it is. @throws GitError */
+export async function peel(gitDir: string, oid: string, signal: AbortSignal): Promise<Peeled> {
   // Most refs name a commit, and a new one is a file of its own: a process of git takes longer than everything else of the answer.
   if (isCommitSha(oid) && (await isLooseCommit(gitDir, oid))) return oid as CommitSha
   const output = await runGit(['cat-file', '--batch-check'], { gitDir, signal, input: `${oid}^{}\n${oid}^{tree}\n` }).catch(
@@ -23,7 +21,7 @@ export async function peel(gitDir: string, oid: string, signal: AbortSignal): Pr
     index === 0 ? line.split(' ').slice(0, 2) : [line],
   )
   if (type === undefined || type === 'missing') return 'absent'
-  if (type === 'commit' && (tree === undefined || tree.endsWith(' missing'))) return 'absent'
+  if (type === 'commit' && (tree === undefined || tree.endsWith(' missing'))) return { treeless: peeled }
   return type === 'commit' && isCommitSha(peeled) ? (peeled as CommitSha) : null
 }
 
@@ -59,8 +57,8 @@ const INFLATED_BYTES = 512 * 1024
 /** A walk holds every commit that it has seen; a hostile history has millions. */
 const WALK: GitResources = { cpuSeconds: 30, fileBytes: 1024 * 1024, memoryBytes: 1024 * 1024 * 1024 }
 
-/** `unknown`: the commit, or a part of the history, is not there. */
-export type Reached = 'yes' | 'no' | 'unknown'
+/** `unknown`: the commit, or a part of the history, is not there. `treeless`: a tip leads to the commit, whose tree is not there. */
+export type Reached = 'yes' | 'treeless' | 'no' | 'unknown'
 
 /** A walk of the history took too long, a short while ago. */
 export class UnfinishedWalk extends Error {
@@ -80,8 +78,14 @@ export class DamagedRepository extends Error {
 
 /** Whether a tip leads to the commit. @throws GitError when git was killed or could not be started */
 export async function reach(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<Reached> {
-  if (tips.oids.length === 0 || (await peel(gitDir, commit, signal)) !== commit) return 'unknown'
-  if (tips.oids.includes(commit)) return 'yes'
+  const peeled = tips.oids.length === 0 ? null : await peel(gitDir, commit, signal)
+  const isTreeless = typeof peeled === 'object' && peeled?.treeless === commit
+  if (peeled !== commit && !isTreeless) return 'unknown'
+  const reached = tips.oids.includes(commit) ? 'yes' : await walk(gitDir, tips, commit, signal)
+  return reached === 'yes' && isTreeless ? 'treeless' : reached
+}
+
+async function walk(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<'yes' | 'no' | 'unknown'> {
   const input = [commit, ...tips.oids.map(oid => `^${oid}`), ''].join('\n')
   const rest = await runGit(['rev-list', '--max-count=1', '--stdin'], { gitDir, signal, input, resources: WALK }).catch(
     ifAnswered,
@@ -91,7 +95,12 @@ export async function reach(gitDir: string, tips: TipSet, commit: CommitSha, sig
 }
 
 /** Searches the commits behind all tips that exist. */
-async function searchAll(gitDir: string, tips: TipSet, commit: CommitSha, signal: AbortSignal): Promise<Reached> {
+async function searchAll(
+  gitDir: string,
+  tips: TipSet,
+  commit: CommitSha,
+  signal: AbortSignal,
+): Promise<'yes' | 'no' | 'unknown'> {
   const git = startGit(['rev-list', '--ignore-missing', '--stdin'], { gitDir, signal, resources: WALK })
   git.input.end(tips.oids.map(oid => `${oid}\n`).join(''))
   try {

@@ -262,6 +262,21 @@ describe.each(GIT_HOST_DRIVERS)('the git host $segment', driver => {
       scene.pass()
       expect(await host.resolve(described, 'lost')).toEqual(ok(lost))
     })
+
+    test.runIf(driver.segment === 'local')('of a commit whose tree is missing is damaged, also below a tip', async () => {
+      const gone = await create()
+      const older = await gone.commit({ a: '1' })
+      const tag = await gone.tag('v1', older, { annotated: true })
+      await gone.commit({ a: '2' })
+      const described = await describeAt(host, gone)
+      await gone.dropObject(await gone.oidAt(older, ''))
+      const damaged = { status: 'unavailable', retryAfterSeconds: null, reason: 'damaged' }
+      expect(await host.resolve(described, older)).toEqual(damaged)
+      expect(await host.resolve(described, 'v1')).toEqual(damaged)
+      // The hash of a tag names no commit.
+      expect(await host.resolve(described, tag)).toEqual(MISSING)
+      expect(await host.resolve(described, 'main')).toMatchObject({ status: 'ok' })
+    })
   })
 
   test('the raw address of a file encodes every segment of its path', async () => {
