@@ -15,6 +15,7 @@ import {
 import { z } from 'zod'
 import { type Address, formatAddress } from '#core/address.ts'
 import { nextSlot } from '#core/concurrency/fair-gate.ts'
+import { ServiceError } from '#core/errors.ts'
 import {
   baseNameOf,
   encodePath,
@@ -38,6 +39,8 @@ const PAGE_SKILLS = 100
 const PAGE_FILES = 2_000
 /** Skills on a page of the resources of a server. */
 const LISTED_SKILLS = 100
+/** Of a file as a resource: an answer in JSON takes several times its bytes, of one message and for all who wait. */
+const RESOURCE_BYTES = 4 * 1024 * 1024
 const Position = z.string()
 
 /** The skills of an address, and the pages of `resources/list`: the SDK has a hook for the whole list alone. */
@@ -77,6 +80,7 @@ export function createSkillSource(deps: Deps, { address, viewer, toProtocolError
       const one = path === null ? null : await packageAround(snapshot, mounted, parentOf(path))
       const file = one && path !== null ? await findFile(snapshot, one, nameIn(one, path)) : null
       if (file === null) return undefined
+      if (file.sizeBytes > RESOURCE_BYTES) throw tooLarge(file.name)
       const bytes = await snapshot.record(file.record)
       // What follows, up to the bytes of the answer, takes a tenth of a second for the largest files.
       await nextSlot('resource')
@@ -119,6 +123,11 @@ export function createSkillSource(deps: Deps, { address, viewer, toProtocolError
 
     listResourcePage: cursor => read(mount => listResources(deps, mount, base, cursor)),
   }
+}
+
+function tooLarge(name: string): ServiceError {
+  const message = `${name} is larger than ${RESOURCE_BYTES} bytes, and no resource of MCP; install the skill with npx skills or git`
+  return new ServiceError('file.too_large', { message })
 }
 
 async function listResources(

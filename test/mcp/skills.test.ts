@@ -172,3 +172,21 @@ test('the digest of a file is that of its bytes on every door', async () => {
   })
   expect(skill.skill.sha256).toMatch(/^[0-9a-f]{64}$/)
 })
+
+test('a file of more than 4 MiB is listed with its digest, and is no resource', async () => {
+  const files = {
+    'a/SKILL.md': '---\nname: a\ndescription: A.\n---\nx\n',
+    'a/most.bin': new Uint8Array(4 * 1024 * 1024),
+    'a/more.bin': new Uint8Array(4 * 1024 * 1024 + 1),
+  }
+  const large = await testApp({ 'acme/large': { 'package.json': '{"license":"MIT"}\n', ...files } })
+  await large.open('/local/acme/large')
+  const client = await connect(`${await listen(large)}/mcp/local/acme/large`)
+  const uriOf = (name: string) => `skill://local/acme/large/a/${name}`
+  const { skill } = await new SkillsClient(client).get(uriOf('SKILL.md'))
+  expect(JSON.stringify(skill)).toContain('more.bin')
+  expect((await client.readResource({ uri: uriOf('most.bin') })).contents).toHaveLength(1)
+  await expect(client.readResource({ uri: uriOf('more.bin') })).rejects.toThrow('more.bin is larger than 4194304 bytes')
+  await client.close()
+  await large.close()
+})
