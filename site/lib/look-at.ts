@@ -183,6 +183,12 @@ function groupOf(item: ChangeItem): OtherGroup {
   return fits?.group ?? 'words'
 }
 
+/** Whether supporting files of a skill that was there before differ. Such a skill may stand in another group, for its license or its new path. */
+export function haveFilesChanged(groups: OtherItems): boolean {
+  const items = Object.values(groups).flat()
+  return items.some(item => item.kind === 'skill' && item.parts.includes('files'))
+}
+
 /** The names of what moved: of the folders of a skill that was renamed, else the paths; `null` of an item that did not move. */
 export function movedNames(item: ChangeItem): { from: string; to: string } | null {
   if (item.kind === 'manifest' || item.movedFrom === undefined) return null

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChangedSkill, ChangeItem } from '#core/contract/changes.ts'
-import { cutRows, lookRows, otherItems, untoldParts } from '#site/lib/look-at.ts'
+import { cutRows, haveFilesChanged, lookRows, otherItems, untoldParts } from '#site/lib/look-at.ts'
 
 const SIDE = {
   sha256: null,
@@ -116,6 +116,16 @@ test('a script that changed is read first, whatever its bits, and a file that is
   const data = changed('d', { parts: ['files'], causes: [cause('d/data.json', 'changed')] })
   expect(lookRows([data])).toEqual([])
   expect(otherItems([data]).files).toEqual([data])
+})
+
+test('files of a skill that changed count in whatever group it stands', () => {
+  const isTold = (given: Partial<ChangedSkill>) => haveFilesChanged(otherItems([changed('s', given)]))
+  const gone = { part: 'files', path: 's/gone.sh', change: 'removed' } as const
+  expect(isTold({ parts: ['files'], causes: [gone] })).toBe(true)
+  expect(isTold({ parts: ['files', 'license'], causes: [gone] })).toBe(true)
+  expect(isTold({ change: 'moved', movedFrom: 'r/SKILL.md', parts: ['files'], causes: [gone] })).toBe(true)
+  expect(isTold({ parts: ['body', 'license'] })).toBe(false)
+  expect(isTold({ change: 'added', before: null, parts: [] })).toBe(false)
 })
 
 test('a row names the parts that no point of it tells', () => {
