@@ -12,7 +12,7 @@ import type { Ui } from './ui.ts'
 export interface PageHead {
   /** What the page shows, the narrowest part first, without the address. */
   subject: string
-  /** With the address and the name of the site. No two pages of a site have the same one. */
+  /** With the address and the name of the site. Later pages of a list have that of its first one. */
   title: string
   /** Absent where the page shows nothing of the address. */
   description?: string
