@@ -309,6 +309,8 @@ describe('more skills than an overview lists', () => {
       /g2 \/ 2 skills ! Look at this: 1 finding: g2 s2 , s11 g10 \/ 1 skills s1 · Does s1\. g20 \/ 3 skills ! Style: 1 finding: g20 s5/,
     )
     expect(attributesOf(html, 'a', 'href')).toContain(`${PAGE}?view=findings&path=skills/g2`)
+    const without = await known([skill('skills/g10/s1', { description: '' })])
+    expect(textOf((await without.get(PAGE)).html)).toMatch(/g10 \/ 1 skills s1 g20/)
     // A row of a folder has not all words of its skills: these are asked for by Enter.
     expect(attributesOf(html, 'input', 'name')).toContain('words')
     expect(attributesOf(html, 'input', 'data-filters')).toEqual([])
